@@ -104,7 +104,10 @@ Formats = Annotated[
         help="known: enforce the formats we know; annotation: none; all: refuse unknown ones.", rich_help_panel=SCHEMA
     ),
 ]
-Dialect = Annotated[str | None, typer.Option(help="Dialect of a schema without $schema.", rich_help_panel=SCHEMA)]
+Dialect = Annotated[
+    Literal["draft4", "draft6", "draft7", "draft2019-09", "draft2020-12"] | None,
+    typer.Option(help="Dialect of a schema without $schema.", rich_help_panel=SCHEMA),
+]
 OnUnsupported = Annotated[
     Literal["error", "warn"] | None,
     typer.Option(help="warn: compile the wider language and say where, instead of refusing.", rich_help_panel=SCHEMA),
