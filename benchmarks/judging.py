@@ -2,9 +2,12 @@
 
 The tasks here run in the watched processes of `workers.py`; `conformance.py` adds up what they return. An outcome is
 
-    compiled   the engine takes the schema               empty     it says that nothing satisfies it (a verdict: no to all)
-    refused    UnsupportedKeyword, ReferenceNotFound     typed     any other error of ours
+    compiled   the engine takes the schema
+    empty      it says that nothing satisfies it: a verdict too, no to all
+    refused    UnsupportedKeyword, ReferenceNotFound
+    typed      any other error of ours
     untyped    an exception that is not ours: a defect
+    lost       the step hung or ended the process: a defect
 
 A valid instance that is rejected is looked into: is it only spelt otherwise than a documented choice allows (numbers,
 key order, lone surrogates)? Does a second judge, `jsonschema-rs`, think it invalid too? What remains is `unexplained`.
