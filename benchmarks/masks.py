@@ -65,11 +65,14 @@ class Prepared:
 
 
 def prepare(row: data.Row, tokenizer: Any, ours: OurEngine | None) -> Prepared:
-    """Re-sort, spell and tokenise; where the order depends on a branch, the one that we accept."""
+    """Re-sort, spell and tokenise; where the order depends on a branch, the one that we accept.
+
+    Numbers of invalid instances stay as they are: `1.0` may be what is wrong (draft 4 takes it for no integer).
+    """
     instances = []
     for test in row.tests:
         values = declared_order.candidates(row.schema, test.value)
-        texts = [data.json_text(data.with_canonical_numbers(value)) for value in values]
+        texts = [data.json_text(data.with_canonical_numbers(value) if test.valid else value) for value in values]
         text = texts[0]
         if len(texts) > 1 and ours is not None and test.valid:
             specification = ours.specification(row.schema_text)
