@@ -107,13 +107,19 @@ def encode_bytes(data: bytes, encode: Callable[[str], Sequence[int]], segmenter:
 
 
 def flat_steps(node: Any, key: str) -> list[dict[str, Any]]:
-    """The steps of a tokenizer.json component, sequences flattened. Nesting was bounded when the JSON was parsed."""
-    if not isinstance(node, dict):
-        return []
-    if node.get("type") == "Sequence":
-        children = node.get(key)
-        return [step for child in (children if isinstance(children, list) else []) for step in flat_steps(child, key)]
-    return [node]
+    """The steps of a tokenizer.json component, in order, sequences flattened (without recursion: nesting is foreign)."""
+    steps: list[dict[str, Any]] = []
+    pending = [node]
+    while pending:
+        step = pending.pop()
+        if not isinstance(step, dict):
+            continue
+        children = step.get(key) if step.get("type") == "Sequence" else None
+        if isinstance(children, list):
+            pending += reversed(children)
+        else:
+            steps.append(step)
+    return steps
 
 
 def for_middle_of_text(document: dict[str, Any]) -> dict[str, Any]:

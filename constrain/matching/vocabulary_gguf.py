@@ -37,9 +37,7 @@ MAX_KEYS = 1 << 16
 MAX_ARRAY_DEPTH = 4
 
 CONTRACTIONS = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
-WORD_CUT = (
-    CONTRACTIONS + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}%s| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-)
+WORD_CUT = CONTRACTIONS + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}%s| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 """The cut of cl100k and its heirs; they differ in how many digits make one number."""
 
 BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True}
@@ -123,7 +121,8 @@ class _Reader:
     def _texts(self, count: int) -> list[str]:
         data, position, limit = self.data, self.position, len(self.data)
         unpack = struct.Struct(self.order + "Q").unpack_from
-        texts = []
+        texts: list[str] = []
+        start = position
         try:
             for _ in range(count):
                 start = position + 8

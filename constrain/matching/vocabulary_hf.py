@@ -77,7 +77,7 @@ def _read_bytes(file: Path, limit: int) -> bytes:
     return raw
 
 
-def _parse(raw: bytes, name: str) -> dict[str, Any]:
+def _parse(raw: bytes, name: str) -> Any:
     try:
         document = json.loads(raw)
     except json.JSONDecodeError as error:
@@ -91,8 +91,6 @@ def _parse(raw: bytes, name: str) -> dict[str, Any]:
         raise VocabularyError(f"this is not JSON: {shorten(str(error))}", at=name) from None
     except RecursionError:
         raise LimitExceeded("the JSON is nested too deeply", limit="depth", at=name) from None
-    if not isinstance(document, dict):
-        raise _foreign(name, f"a JSON {type(document).__name__}, not an object")
     return document
 
 
@@ -111,7 +109,12 @@ def _configs_beside(file: Path) -> dict[str, dict[str, Any]]:
     for name in BESIDE:
         config = file.parent / name
         if config.is_file():
-            configs[name] = _parse(_read_bytes(config, MAX_CONFIG_BYTES), str(config))
+            found = _parse(_read_bytes(config, MAX_CONFIG_BYTES), str(config))
+            configs[name] = found if isinstance(found, dict) else {}
+    template = file.parent / "chat_template.jinja"
+    if template.is_file():
+        source = _read_bytes(template, MAX_CONFIG_BYTES).decode("utf-8", "replace")
+        configs["tokenizer_config.json"] = {**configs.get("tokenizer_config.json", {}), "chat_template": source}
     return configs
 
 
@@ -119,7 +122,7 @@ def _configs_beside(file: Path) -> dict[str, dict[str, Any]]:
 
 
 def from_document(
-    document: dict[str, Any],
+    document: Any,
     raw: bytes,
     *,
     name: str,
@@ -128,6 +131,8 @@ def from_document(
     special_ids: Iterable[int] = (),
 ) -> Vocabulary:
     """The vocabulary of a parsed tokenizer.json; `raw` is its source, kept for the encoder."""
+    if not isinstance(document, dict):
+        raise _foreign(name, f"a JSON {type(document).__name__}, not an object")
     configs = configs or {}
     model = document.get("model")
     if not isinstance(model, dict):
@@ -166,14 +171,13 @@ def from_document(
                 help="pass end_ids=(…), or end_ids=() if texts are to end by other means",
             )
     tokenizer_config = configs.get("tokenizer_config.json", {})
-    template = tokenizer_config.get("chat_template")
     return Vocabulary(
         tokens,
         end_ids=end_ids,
         special_ids=specials,
         encode=TokenizersEncoder(JsonSource(raw), name),
         name=name,
-        chat_template=template if isinstance(template, str) else None,
+        chat_template=_template(tokenizer_config.get("chat_template")),
         metadata={
             "encoder": f"tokenizers, {model.get('type', 'BPE')}",
             "bos_id": by_text.get(_token_text(tokenizer_config.get("bos_token")) or ""),
@@ -233,6 +237,16 @@ def _token_text(token: object) -> str | None:
     return content if isinstance(content, str) else None
 
 
+def _template(template: object) -> str | None:
+    """The chat template, or of several named ones the default."""
+    if isinstance(template, list):
+        named = {entry.get("name"): entry.get("template") for entry in template if isinstance(entry, dict)}
+        template = named.get("default")
+    elif isinstance(template, dict):
+        template = template.get("default")
+    return template if isinstance(template, str) else None
+
+
 def _declared_ends(configs: dict[str, dict[str, Any]], by_text: dict[str, int], size: int, name: str) -> list[int]:
     """The end ids that the configuration files name, by id or by text; an id that does not exist is an error."""
     ends: set[int] = set()
@@ -261,9 +275,9 @@ def _declared_ends(configs: dict[str, dict[str, Any]], by_text: dict[str, int], 
 
 def _spelling(document: dict[str, Any], model: dict[str, Any], name: str) -> Spell:
     """How this tokenizer's tokens become bytes. Raises: VocabularyError: they do not simply concatenate."""
-    cutters = [step.get("type") for step in flat_steps(document.get("pre_tokenizer"), "pretokenizers")]
+    cutters = [str(step.get("type")) for step in flat_steps(document.get("pre_tokenizer"), "pretokenizers")]
     decoders = flat_steps(document.get("decoder"), "decoders")
-    kinds = [step.get("type") for step in decoders]
+    kinds = [str(step.get("type")) for step in decoders]
     suffix, prefix = model.get("end_of_word_suffix"), model.get("continuing_subword_prefix")
     if suffix or prefix:
         raise _not_concatenating(name, f"its tokens mark words with {suffix or prefix!r}")
@@ -271,8 +285,8 @@ def _spelling(document: dict[str, Any], model: dict[str, Any], name: str) -> Spe
         return byte_level_bytes
     if not kinds:
         lossy = {"Whitespace", "WhitespaceSplit", "BertPreTokenizer", "CharDelimiterSplit"}.intersection(cutters)
-        if lossy or model.get("type") in ("WordPiece", "WordLevel"):
-            raise _not_concatenating(name, f"its {lossy.pop() if lossy else model['type']} loses white space")
+        if lossy or str(model.get("type")) in ("WordPiece", "WordLevel"):
+            raise _not_concatenating(name, f"its {min(lossy) if lossy else model['type']} loses white space")
         if "Metaspace" in cutters:
             return _sentencepiece(byte_fallback=bool(model.get("byte_fallback")))
         fallback = bool(model.get("byte_fallback"))
@@ -320,8 +334,11 @@ def _decoder_chain(decoders: list[dict[str, Any]], name: str) -> Spell:
                 raise _not_concatenating(name, f"its decoder replaces {shorten(pattern)}")
             replacements.append((old, step["content"]))
         elif kind == "Strip":
+            start, stop, content = step.get("start", 0), step.get("stop", 0), step.get("content", " ")
+            if not (isinstance(start, int) and isinstance(stop, int) and isinstance(content, str)):
+                raise _not_concatenating(name, f"its decoder strips {shorten(step)}")
             if not fused:
-                strips.append((str(step.get("content", " ")), int(step.get("start", 0)), int(step.get("stop", 0))))
+                strips.append((content, start, stop))
         else:
             raise _not_concatenating(name, f"its decoder is {shorten(str(kind))}")
 
@@ -357,7 +374,7 @@ def from_transformers(tokenizer: Any, *, end_ids: Iterable[int] | None = None) -
     template = getattr(tokenizer, "chat_template", None)
     config = {"chat_template": template, "bos_token": _bos_text(tokenizer)}
     backend = getattr(tokenizer, "backend_tokenizer", None)
-    if hasattr(backend, "to_str"):
+    if backend is not None and hasattr(backend, "to_str"):
         raw = backend.to_str().encode("utf-8")
         return from_document(
             _parse(raw, name),
@@ -400,6 +417,6 @@ def _from_pieces(
         special_ids=special,
         encode=lambda text: tokenizer.encode(text, add_special_tokens=False),
         name=name,
-        chat_template=template if isinstance(template, str) else None,
+        chat_template=_template(template),
         metadata={"encoder": "transformers, SentencePiece", "bos_id": getattr(tokenizer, "bos_token_id", None)},
     )
