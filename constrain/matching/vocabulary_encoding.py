@@ -135,8 +135,10 @@ def for_middle_of_text(document: dict[str, Any]) -> dict[str, Any]:
     model = dict(document["model"])
     if "dropout" in model:  # random merges are for training
         model["dropout"] = None
+    flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
     return {
         **document,
+        "added_tokens": [{**flags, **token} for token in document.get("added_tokens") or []],
         "normalizer": {"type": "Sequence", "normalizers": steps} if steps else None,
         "pre_tokenizer": {"type": "Sequence", "pretokenizers": cutters} if cutters else None,
         "model": model,
