@@ -1,8 +1,8 @@
 """Masks on logits: a forbidden token gets -inf, in place.
 
 A mask row is int32 [ceil(V / 32)]; bit i of word w is token 32·w + i. Logits are [B, V'] or [V'] with V' ≥ V, as models
-pad their output: whatever lies beyond the vocabulary becomes -inf. NumPy and torch alike; torch is never imported here, a
-tensor brings it along.
+pad their output: whatever lies beyond the vocabulary becomes -inf. NumPy and torch alike; torch is imported for tensors
+only.
 
 On the CPU each byte of a row is looked up as eight whole-width integer masks, and the logits' bits are combined with
 them: `x & m | ninf & ~m`. No branch depends on a bit, so a mask without pattern costs what a plain one does (a

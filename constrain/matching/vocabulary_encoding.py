@@ -107,7 +107,7 @@ def encode_bytes(data: bytes, encode: Callable[[str], Sequence[int]], segmenter:
 
 
 def flat_steps(node: Any, key: str) -> list[dict[str, Any]]:
-    """The steps of a tokenizer.json component, in order, sequences flattened (without recursion: nesting is foreign)."""
+    """The steps of a tokenizer.json component, in order, sequences flattened; no recursion, as nesting is foreign."""
     steps: list[dict[str, Any]] = []
     pending = [node]
     while pending:

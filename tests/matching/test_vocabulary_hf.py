@@ -12,6 +12,7 @@ import sys
 import time
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -41,7 +42,7 @@ def data_file(name: str) -> Path:
 
 
 @cache
-def real(name: str) -> tuple[Vocabulary, object]:
+def real(name: str) -> tuple[Vocabulary, Any]:
     """The vocabulary and, as the judge, the library's own tokenizer of the same file."""
     file = data_file(name)
     judge = tokenizers.Tokenizer.from_str(gzip.decompress(file.read_bytes()).decode())
@@ -137,7 +138,7 @@ def test_the_encoder_survives_pickling() -> None:
 CORPUS = ["the quick brown fox jumps over the lazy dog", '{"name": "Ann", "age": 42}', "naïve café, 漢字 and 🙂"] * 4
 
 
-def sentencepiece_bpe(**decoder_options: object) -> tokenizers.Tokenizer:
+def sentencepiece_bpe() -> Any:
     """In the style of Llama-2: `▁`, byte fallback, a prefix space that the decoder strips."""
     from tokenizers import decoders, models, normalizers, trainers
 
@@ -156,7 +157,7 @@ def sentencepiece_bpe(**decoder_options: object) -> tokenizers.Tokenizer:
     return tokenizers.Tokenizer.from_str(json.dumps(document))
 
 
-def unigram() -> tokenizers.Tokenizer:
+def unigram() -> Any:
     """In the style of T5: Unigram and Metaspace, no bytes."""
     from tokenizers import decoders, models, pre_tokenizers, trainers
 
@@ -170,7 +171,7 @@ def unigram() -> tokenizers.Tokenizer:
     return tokenizer
 
 
-def saved(tokenizer: tokenizers.Tokenizer, folder: Path) -> Path:
+def saved(tokenizer: Any, folder: Path) -> Path:
     file = folder / "tokenizer.json"
     tokenizer.save(str(file))
     return file
@@ -282,12 +283,12 @@ def test_a_slow_sentencepiece_tokenizer_is_read_by_its_pieces(tmp_path: Path) ->
         ).strip().encode()  # fmt: skip
 
 
-def byte_level_document(**changes: object) -> dict:
+def byte_level_document(**changes: object) -> dict[str, Any]:
     """The least tokenizer.json with byte-level characters: a, b, ab and a space."""
     return {
         "added_tokens": [{"id": 4, "content": "</s>", "special": True}],
         "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True},
-        "decoder": {"type": "ByteLevel"},
+        "decoder": {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True},
         "model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "Ġ": 2, "ab": 3}, "merges": ["a b"]},
     } | changes
 
