@@ -38,6 +38,16 @@ MAX_NULLABLE_HEAD = 4
 """How many leading items that may be empty `starting_with` unfolds before it writes an intersection."""
 
 
+class _HashedOnce(tuple[tuple[int, int], ...]):
+    """The ranges of a big class (`\\w` has 760 in Python), whose hash is asked for with every term that holds it."""
+
+    def __hash__(self) -> int:
+        known = self.__dict__.get("hash")
+        if known is None:
+            known = self.__dict__["hash"] = super().__hash__()
+        return known
+
+
 def nullable(term: Regular) -> bool:
     """Is the empty text in `term`?"""
     if isinstance(term, Concat):
@@ -66,7 +76,7 @@ def single(ranges: Ranges) -> Regular:
     term = char_class(ranges)
     if isinstance(term, CharClass) and len(term.ranges) == 1 and term.ranges[0][0] == term.ranges[0][1]:
         return Literal(chr(term.ranges[0][0]))
-    return term
+    return CharClass(_HashedOnce(term.ranges)) if isinstance(term, CharClass) and len(term.ranges) > 16 else term
 
 
 def ranges_of(term: Regular) -> Ranges | None:
