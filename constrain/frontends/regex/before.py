@@ -12,8 +12,8 @@ from typing import TypeVar
 
 from constrain.frontends.regex.classes import Ranges, merge
 from constrain.frontends.regex.derivatives import Derivatives, atoms
-from constrain.frontends.regex.simplify import edge, join, negate, nullable, repeat, reverse, single, unite
-from constrain.grammar.terms import EMPTY, EPSILON, Regular
+from constrain.frontends.regex.simplify import edge, join, meet, negate, nullable, repeat, reverse, single, unite
+from constrain.grammar.terms import ANY_TEXT, EMPTY, EPSILON, Regular
 
 MAX_STATES = 24
 
@@ -30,15 +30,17 @@ class Before:
     def __init__(self, languages: Sequence[Regular], derivatives: Derivatives):
         self._languages = {language: index for index, language in enumerate(dict.fromkeys(languages))}
         self.parts = atoms(self._languages)
-        rows, accepted = self._explore(derivatives)
+        residuals, rows = self._explore(derivatives)
+        accepted = [tuple(nullable(language) for language in state) for state in residuals]
         merged = _minimise(rows, accepted)
         self.size = max(merged) + 1
         self._accepted = [accepted[merged.index(state)] for state in range(self.size)]
+        self._residuals = [residuals[merged.index(state)] for state in range(self.size)]
         self._rows = [[merged[to] for to in rows[merged.index(state)]] for state in range(self.size)]
         self.targets = [self._by_target(row) for row in self._rows]
         self.definite = all(row == self._rows[0] for row in self._rows)
 
-    def _explore(self, derivatives: Derivatives) -> tuple[list[list[int]], list[tuple[bool, ...]]]:
+    def _explore(self, derivatives: Derivatives) -> tuple[list[tuple[Regular, ...]], list[list[int]]]:
         numbers: dict[tuple[Regular, ...], int] = {tuple(self._languages): 0}
         rows: list[list[int]] = []
         queue = list(numbers)
@@ -53,7 +55,7 @@ class Before:
                         raise TooEntangled
                 row.append(numbers[following])
             rows.append(row)
-        return rows, [tuple(nullable(language) for language in state) for state in queue]
+        return queue, rows
 
     def _by_target(self, row: list[int]) -> list[tuple[int, Ranges]]:
         gathered: dict[int, list[tuple[int, int]]] = {}
@@ -71,16 +73,33 @@ class Before:
         """Are the texts that lead to `state` in `language`, one of those given?"""
         return self._accepted[state][self._languages[language]]
 
-    def language_of(self, states: Sequence[int]) -> Regular | None:
-        """All texts that lead to one of `states`, if one of the languages given (or its complement) says just that."""
-        wanted = set(states)
-        for language, index in self._languages.items():
-            holding = {state for state, accepted in enumerate(self._accepted) if accepted[index]}
-            if holding == wanted:
-                return language
-            if set(range(self.size)) - holding == wanted:
-                return negate(language)
-        return None
+    def reachable(self, state: int) -> list[int]:
+        """The states that some text, or none, leads to from `state`."""
+        found = [state]
+        for one in found:
+            found.extend(to for to, _ in self.targets[one] if to not in found)
+        return found
+
+    def texts_between(self, state: int, states: Sequence[int]) -> Regular | None:
+        """The texts that lead from `state` to one of `states`, written with what is left of the languages at `state`.
+
+        None if the languages do not tell the end states from others.
+        """
+        wanted = {self._accepted[one] for one in states}
+        others = {self._accepted[one] for one in self.reachable(state) if one not in states}
+        if wanted & others:
+            return None
+        for index, language in enumerate(self._residuals[state]):
+            held = {accepted[index] for accepted in wanted}
+            if len(held) == 1 and not any(accepted[index] in held for accepted in others):
+                return language if held == {True} else negate(language)
+        return unite(*(self._texts_accepted_as(state, accepted) for accepted in sorted(wanted)))
+
+    def _texts_accepted_as(self, state: int, accepted: tuple[bool, ...]) -> Regular:
+        texts: Regular = ANY_TEXT
+        for language, held in zip(self._residuals[state], accepted, strict=True):
+            texts = meet(texts, language if held else negate(language))
+        return texts
 
     def language(self, state: int) -> Regular:
         """All texts that lead to `state`."""

@@ -22,6 +22,7 @@ from constrain.grammar.terms import (
     And,
     CharClass,
     Concat,
+    Empty,
     Literal,
     LiteralSet,
     Not,
@@ -82,20 +83,19 @@ class Derivatives:
         return union
 
     def all_of(self, items: Iterable[Regular]) -> Regular:
-        """The conjunction, with tests of one character carried out at once."""
-        parts: Regular = ANY_TEXT
+        """The conjunction; tests of one character become one. Adding a part again changes nothing."""
+        test: Regular = ANY_TEXT
         rest: dict[Regular, None] = {}
         for item in items:
             for part in item.items if isinstance(item, And) else (item,):
                 if edge_test(part) is not None:
-                    parts = meet(parts, part)
+                    test = meet(test, part)
                 else:
                     rest[part] = None
-        if not rest:
-            return parts
-        whole = And(self._in_order(rest)) if len(rest) > 1 else next(iter(rest))
-        met = meet(whole, parts)
-        return self.any_of((met,)) if not isinstance(met, And) else And(self._in_order(met.items))
+        if isinstance(test, Empty) or not rest:
+            return test
+        parts = self._in_order(rest if test == ANY_TEXT else (*rest, test))
+        return And(parts) if len(parts) > 1 else parts[0]
 
     def matches(self, term: Regular, text: str) -> bool:
         for character in text:

@@ -80,7 +80,12 @@ def _build(node: Node, inner: list[Skeleton]) -> Skeleton:
     if isinstance(node, Repetition):
         if isinstance(item, Plain):
             return Plain(repeat(item.term, node.min, node.max))
-        return Plain(EPSILON) if node.max == 0 else Loop(item, node.min, node.max, node.position)
+        if node.max == 0:
+            return Plain(EPSILON)
+        if isinstance(item, Condition | LookAround):
+            # Taking no text, it holds as often as it holds once; and need not, if it may come no time at all.
+            return item if node.min else Plain(EPSILON)
+        return Loop(item, node.min, node.max, node.position)
     assert isinstance(node, Look)
     if not isinstance(item, Plain):
         return LookAround(item, node.behind, node.negated, node.position)

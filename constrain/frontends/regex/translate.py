@@ -211,27 +211,30 @@ class _Translator:
 
     def _plain_from(self, term: Regular, state: int, after: list[Regular]) -> Regular:
         """`term` then `after`, from `state`; what all reachable continuations share is not split by state."""
-        reached = self._split_by_state(term, state)
+        seen = self._seen_from(term, state, after)
+        if seen is not None:
+            return seen
+        reached = {place[0]: text for place, text in self._split(term, (state, ANY_TEXT)).items()}
         if not reached:
             return EMPTY
-        shared = reduce(
-            lambda left, right: [one for one in left if one in right], [_alternatives(after[to]) for to in reached]
-        )
-        parts = [join(term, unite(*shared))]
-        by_rest: dict[Regular, list[int]] = {}
-        for to in reached:
-            rest = unite(*(one for one in _alternatives(after[to]) if one not in shared))
-            by_rest.setdefault(rest, []).append(to)
+        shared, by_rest = _grouped(after, list(reached))
         if len(by_rest) == 1:
             return join(term, unite(*shared, *by_rest))
-        for rest, states in by_rest.items():
-            seen = None if state or self.before.definite else self.before.language_of(states)
-            texts = unite(*(reached[to] for to in states)) if seen is None else meet(term, seen)
-            parts.append(join(texts, rest))
-        return unite(*parts)
+        parts = [join(unite(*(reached[to] for to in states)), rest) for rest, states in by_rest.items()]
+        return unite(join(term, unite(*shared)), *parts)
 
-    def _split_by_state(self, term: Regular, state: int) -> dict[int, Regular]:
-        return {place[0]: text for place, text in self._split(term, (state, ANY_TEXT)).items()}
+    def _seen_from(self, term: Regular, state: int, after: list[Regular]) -> Regular | None:
+        """The same by intersection, where following the paths through `term` would be long and need not be done."""
+        if self.before.definite or not isinstance(term, Repeat | Concat):
+            return None
+        shared, by_rest = _grouped(after, self.before.reachable(state))
+        parts = [join(term, unite(*shared))]
+        for rest, states in by_rest.items():
+            texts = self.before.texts_between(state, states)
+            if texts is None:
+                return None
+            parts.append(join(meet(term, texts), rest))
+        return unite(*parts)
 
     def _need(self, node: Condition | LookAround, state: int) -> Regular:
         """What the text after a condition must be, given the state before it."""
@@ -434,6 +437,16 @@ class _Translator:
 
 def _alternatives(term: Regular) -> list[Regular]:
     return list(term.items) if isinstance(term, Alternation) else [] if isinstance(term, Empty) else [term]
+
+
+def _grouped(after: list[Regular], states: list[int]) -> tuple[list[Regular], dict[Regular, list[int]]]:
+    """The alternatives that `after` has at all of `states`; and for each rest, the states where it is the rest."""
+    shared = reduce(lambda left, right: [one for one in left if one in right], [_alternatives(after[to]) for to in states])
+    by_rest: dict[Regular, list[int]] = {}
+    for to in states:
+        rest = unite(*(one for one in _alternatives(after[to]) if one not in shared))
+        by_rest.setdefault(rest, []).append(to)
+    return shared, by_rest
 
 
 def _few_words(term: Regular) -> list[str] | None:
