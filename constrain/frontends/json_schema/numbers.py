@@ -2,8 +2,8 @@
 
 Main type: `NumberConstraint`. Questions: `contains`, `is_empty_constraint`, `intersect`. Language: `number_language`.
 
-Invariant: a text is in `number_language(c, …)` only if its exact value satisfies `c`; the language is empty exactly when
-`is_empty_constraint(c)`. No float is involved anywhere.
+Invariant: a text is in `number_language(c, …)` only if its exact value satisfies `c`; the language is empty exactly
+when `is_empty_constraint(c)`. No float is involved anywhere.
 
 **Digits.** Nothing is ever unbounded. On each side of zero a text has at most I digits before the point and F after it:
 
@@ -12,8 +12,8 @@ Invariant: a text is in `number_language(c, …)` only if its exact value satisf
 
 so that a constraint that some number satisfies has a text, and a bound such as 1e308 does not invite 308 digits.
 
-**Canonical spelling** (`numbers_canonical`): integers `0` or `-?[1-9]\\d*`; a number that need not be an integer also as
-`int.frac`, where `frac` is `0` or does not end in 0. So `2`, `2.0`, `0.25`; never `2.50`, `-0`, `-0.0`, `2e3`.
+**Canonical spelling** (`numbers_canonical`): integers `0` or `-?[1-9]\\d*`; a number that need not be an integer
+also as `int.frac`, where `frac` is `0` or does not end in 0. So `2`, `2.0`, `0.25`; never `2.50`, `-0`, `-0.0`, `2e3`.
 
 **Any spelling** (`numbers_any`): every JSON number text within those digits, with |exponent| ≤ 400 and at most three
 leading zeros in it; `-0`, `2.50`, `10e-1`, `0.1E+01`. One documented gap: a step with a factor of 2 or 5 beyond the
@@ -101,7 +101,7 @@ def is_empty_constraint(constraint: NumberConstraint) -> bool:
 def number_language(constraint: NumberConstraint, spelling: Spelling) -> Regular:
     """The JSON texts (ASCII) of the numbers that satisfy `constraint`, spelt as the module says.
 
-    Raises:  LimitExceeded: a bound or step of more than 400 digits, or a step whose coefficient needs more than 63 bits.
+    Raises:  LimitExceeded: a bound or step of more than 400 digits, or a step whose coefficient needs over 63 bits.
              InvalidSpecification: a `multipleOf` that is not positive.
     Cost:    canonical: O(digits of the bounds) nodes; any: O(80) to O(600) nodes, shared between calls.
     """
@@ -196,9 +196,7 @@ def _sides(constraint: NumberConstraint, step: Fraction | None) -> tuple[Side | 
     has_zero = not (low is not None and (low > 0 or (low == 0 and low_open)))
     has_zero = has_zero and not (high is not None and (high < 0 or (high == 0 and high_open)))
     positive = _side(low, low_open, high, high_open, step)
-    negative = _side(
-        None if high is None else -high, high_open, None if low is None else -low, low_open, step
-    )
+    negative = _side(None if high is None else -high, high_open, None if low is None else -low, low_open, step)
     return positive, negative, has_zero
 
 

@@ -1,15 +1,15 @@
 """Every spelling of constrained numbers: trailing zeros, `-0`, and exponents on any mantissa.
 
-A magnitude is mantissa · 10^e; with the mantissa's first digit other than 0 at position p it is d.ddd · 10^E, E = p + e.
-What a constraint asks splits into conditions that each have a small exact regular term, and the language is their
-intersection, so that no arithmetic is left to do while matching:
+A magnitude is mantissa · 10^e; with the mantissa's first digit other than 0 at position p it is d.ddd · 10^E,
+E = p + e. What a constraint asks splits into conditions that each have a small exact regular term, and the language is
+their intersection, so that no arithmetic is left to do while matching:
 
 `_sized`     E lies in a range: for each p, exponents of a range shifted by -p. A chain over positions.
 `_compared`  the digits, whatever the point, compare with the digits of a bound. From low to high is then
              E strictly between the bounds' | E = low's and digits ≥ low's | E = high's and digits ≤ high's.
-`_multiple_of_power`    the value is a multiple of 10^k: the last digit other than 0 is at position ≥ k - e. (k = 0: integers)
-`_digits_multiple`      for a step coefficient c prime to ten: the digits are a multiple of c, whatever the point.
-`_digits_end`           for c = 2^n or 5^n: the digits without trailing zeros end in one of c's endings.
+`_multiple_of_power`  multiples of 10^k (integers: k = 0): the last digit other than 0 is at a position ≥ k - e.
+`_digits_multiple`    for a step coefficient c prime to ten: the digits are a multiple of c, whatever the point.
+`_digits_end`         for c = 2^n or 5^n: the digits without trailing zeros end in one of c's endings.
 
 A plain decimal is the case e = 0 with nothing written, so it needs no branch of its own.
 
@@ -32,15 +32,17 @@ from ...grammar.terms import (
     LiteralSet,
     Regular,
     alternation,
+    char_class,
     concat,
     intersection,
     optional,
 )
-from .numbers_side import DIGIT, NONZERO, Side, Step, digits, times
+from .numbers_side import DIGIT, LIMIT_COEFFICIENT, NONZERO, Side, Step, digits, times
 
 MAX_EXPONENT = 400
 MAX_EXPONENT_ZEROS = 3
 MAX_PRIME_POWER = 7
+CHAIN_LEVELS = 40
 
 POINT = Literal(".")
 ZERO = Literal("0")
@@ -58,11 +60,11 @@ def any_language(
 ) -> Regular:
     """All texts of zero and of both sides; an integer may be written with a point or an exponent."""
     above = EMPTY if positive is None else _magnitudes(positive, step)
-    below = EMPTY if negative is None else _magnitudes(negative, step)
     zero = _zero() if has_zero else EMPTY
-    if above == below:
-        return concat(optional(Literal("-")), alternation(zero, above))
     minus = Literal("-")
+    if positive == negative:
+        return concat(optional(minus), alternation(zero, above))
+    below = EMPTY if negative is None else _magnitudes(negative, step)
     return alternation(concat(optional(minus), zero), above, concat(minus, below))
 
 
@@ -148,23 +150,21 @@ def _sized(low: int | None, high: int | None, whole_digits: int, fraction_digits
         return _tail(below, MAX_EXPONENT if high is None else high - position)
 
     fraction = optional(concat(POINT, times(DIGIT, 1, fraction_digits)))
-    whole: Regular = EMPTY  # after `position + 1` digits before the point
-    for position in reversed(range(whole_digits)):
-        end = concat(fraction, tail(position))
-        whole = _either(end, _after(DIGIT, whole))
-    small: Regular = EMPTY  # after "0." and `zeros` zeros
-    for zeros in reversed(range(fraction_digits)):
-        end = concat(NONZERO, times(DIGIT, 0, fraction_digits - zeros - 1), tail(-zeros - 1))
-        small = _either(end, _after(ZERO, small))
-    return _either(_after(NONZERO, whole), _after(Literal("0."), small))
+    whole = [concat(fraction, tail(position)) for position in range(whole_digits)]
+    small = [concat(_first_of(fraction_digits - zeros), tail(-zeros - 1)) for zeros in range(fraction_digits)]
+    return alternation(
+        concat(NONZERO, _chain(whole, [DIGIT] * len(whole))), concat(Literal("0."), _chain(small, [ZERO] * len(small)))
+    )
+
+
+def _first_of(room: int) -> Regular:
+    """A digit other than 0 and up to `room` - 1 more."""
+    return concat(NONZERO, times(DIGIT, 0, room - 1))
 
 
 def _nonzero_within(room: int) -> Regular:
-    """Up to `room` digits, not all of them 0: digits that contain one that is not 0, told by the first such."""
-    chain: Regular = EMPTY
-    for zeros in reversed(range(room)):
-        chain = _either(concat(NONZERO, times(DIGIT, 0, room - zeros - 1)), _after(ZERO, chain))
-    return chain
+    """Up to `room` digits, not all of them 0."""
+    return _chain([_first_of(room - zeros) for zeros in range(room)], [ZERO] * room)
 
 
 def _compared(significant: str, closed: bool, *, upwards: bool) -> Regular:
@@ -174,17 +174,13 @@ def _compared(significant: str, closed: bool, *, upwards: bool) -> Regular:
         equal = rest if closed else concat(POINTED_ZEROS, NONZERO, optional(POINT), rest)
     else:
         equal = concat(POINTED_ZEROS, UNCHECKED_TAIL) if closed else EMPTY
-    chain = equal
-    for i in reversed(range(len(significant))):
-        digit = int(significant[i])
+    ends: list[Regular] = []
+    for i, digit in enumerate(int(one) for one in significant):
         decided = digits(digit + 1, 9) if upwards else digits(0 if i else 1, digit - 1)
-        branch = _either(concat(decided, optional(POINT), rest), _after(_pointed(significant[i]), chain))
-        chain = branch if upwards or i == 0 else _either(UNCHECKED_TAIL, branch)  # a text that ends here is less
-    return concat(LEADING_ZEROS, chain)
-
-
-def _pointed(digit: str) -> Regular:
-    return Concat((Literal(digit), optional(POINT)))
+        less = UNCHECKED_TAIL if i and not upwards else EMPTY  # a text that ends here is less
+        ends.append(alternation(concat(decided, optional(POINT), rest), less))
+    links = [concat(Literal(digit), optional(POINT)) for digit in significant]
+    return concat(LEADING_ZEROS, _chain([*ends, equal], links))
 
 
 # ---------------------------------------------------------------- multiples
@@ -206,9 +202,7 @@ def _multiples(step: Step, whole_digits: int, fraction_digits: int) -> Regular:
         ]
         texts = alternation(_multiple_of_power(scale + power, *size), *options)
     else:
-        factor = prime**power
-        plain = DecimalMultiple(factor * 10 ** max(scale, 0), max(-scale, 0)) if scale <= 0 else EMPTY
-        texts = alternation(_multiple_of_power(scale + power, *size), plain)
+        texts = alternation(_multiple_of_power(scale + power, *size), _plain_multiples(prime**power, scale))
     return texts if rest == 1 else intersection(texts, _digits_multiple(rest, fraction_digits))
 
 
@@ -223,6 +217,14 @@ def _prime_power(coefficient: int) -> tuple[int, int, int]:
     return coefficient, 2, 0
 
 
+def _plain_multiples(factor: int, exponent: int) -> Regular:
+    """Multiples of factor · 10^exponent without an exponent part."""
+    if exponent <= 0 or factor * 10**exponent <= LIMIT_COEFFICIENT:
+        return DecimalMultiple(factor * 10 ** max(exponent, 0), max(-exponent, 0))
+    head = intersection(times(DIGIT, 1, None), DecimalMultiple(factor, 0))
+    return concat(head, Literal("0" * exponent), optional(concat(POINT, times(ZERO, 1, None))))
+
+
 def _digits_multiple(factor: int, fraction_digits: int) -> Regular:
     """The digits, read without their point, are a multiple of `factor`, which is prime to ten.
 
@@ -233,22 +235,23 @@ def _digits_multiple(factor: int, fraction_digits: int) -> Regular:
 
 @lru_cache(maxsize=512)
 def _multiple_of_power(power: int, whole_digits: int, fraction_digits: int) -> Regular:
-    """Multiples of 10^power: after j fraction digits, or before z zeros at the end, an exponent that makes up for it."""
+    """Multiples of 10^power: after j digits of a fraction, or z zeros at the end, an exponent that makes up for it."""
 
     def tail(exponent: int) -> Regular:
         return _tail(exponent, MAX_EXPONENT)
 
-    fraction: Regular = EMPTY  # after j digits of the fraction; zeros may follow
-    for j in reversed(range(fraction_digits + 1)):
-        end = concat(times(ZERO, 0 if j else 1, max(fraction_digits - j, 0)), tail(power + j))
-        fraction = _either(end, _after(DIGIT, fraction))
-    zeros: Regular = EMPTY  # after z zeros before the point, or at the end without one
+    # after j digits of the fraction; zeros may follow
+    fraction = [
+        concat(times(ZERO, 0 if j else 1, fraction_digits - j), tail(power + j)) for j in range(fraction_digits + 1)
+    ]
+    # after z zeros at the end of the whole part
     zero_fraction = optional(concat(POINT, times(ZERO, 1, fraction_digits)))
-    for z in reversed(range(whole_digits)):
-        end = concat(zero_fraction, tail(power - z))
-        zeros = _either(end, _after(ZERO, zeros))
+    zeros = [concat(zero_fraction, tail(power - z)) for z in range(whole_digits)]
     whole = concat(NONZERO, times(DIGIT, 0, whole_digits - 1))
-    return alternation(concat(alternation(ZERO, whole), POINT, fraction), concat(whole, zeros))
+    return alternation(
+        concat(alternation(ZERO, whole), POINT, _chain(fraction, [DIGIT] * fraction_digits)),
+        concat(whole, _chain(zeros, [ZERO] * len(zeros))),
+    )
 
 
 @lru_cache(maxsize=64)
@@ -261,49 +264,42 @@ def _digits_end(prime: int, power: int) -> Regular:
     known: dict[tuple[int, int], Regular] = {}
 
     def heads(left: int, residue: int) -> Regular:
-        """All pointed digit strings whose value is ≡ residue modulo prime^left."""
+        """All pointed digit strings whose value is ≡ residue modulo prime^left; of all digits, the last not 0."""
         if left == 0:
             return POINTED_DIGITS
         if (left, residue) not in known:
-            by_head: dict[int, list[int]] = {}
+            smallest = 1 if left == power else 0
             smaller = prime ** (left - 1)
-            for digit in range(10):
+            inverse = pow(10 // prime, -1, smaller) if smaller > 1 else 0
+            by_head: dict[int, list[tuple[int, int]]] = {}
+            for digit in range(smallest, 10):
                 if (residue - digit) % prime == 0:
-                    inverse = pow(10 // prime, -1, smaller) if smaller > 1 else 0
-                    by_head.setdefault((residue - digit) // prime * inverse % smaller, []).append(digit)
-            options = [_after(heads(left - 1, head), _last(ones)) for head, ones in by_head.items()]
-            known[left, residue] = _any_of([EPSILON] * (residue == 0) + options)
+                    head = (residue - digit) // prime * inverse % smaller
+                    by_head.setdefault(head, []).append((0x30 + digit, 0x30 + digit))
+            options = [
+                Concat((heads(left - 1, head), char_class(last), optional(POINT))) for head, last in by_head.items()
+            ]
+            known[left, residue] = Alternation((EPSILON, *options) if residue == 0 and not smallest else tuple(options))
         return known[left, residue]
 
     return concat(heads(power, 0), POINTED_ZEROS, UNCHECKED_TAIL)
 
 
-def _last(ones: list[int]) -> Regular:
-    return Concat((CharClass(_ranges(ones)), optional(POINT)))
-
-
-def _ranges(ones: list[int]) -> tuple[tuple[int, int], ...]:
-    ranges: list[tuple[int, int]] = []
-    for one in ones:
-        code = 0x30 + one
-        if ranges and ranges[-1][1] == code - 1:
-            ranges[-1] = (ranges[-1][0], code)
-        else:
-            ranges.append((code, code))
-    return tuple(ranges)
-
-
 # ---------------------------------------------------------------- long chains
-# The smart constructors compare and hash all they are given; for a chain that is quadratic, so these do not.
 
 
-def _after(head: Regular, rest: Regular) -> Regular:
-    return EMPTY if head is EMPTY or rest is EMPTY else Concat((head, rest))
+def _chain(ends: list[Regular], links: list[Regular]) -> Regular:
+    """ends[0] | links[0] (ends[1] | links[1] (ends[2] | …)): what may stand after any number of links.
 
-
-def _either(first: Regular, second: Regular) -> Regular:
-    return _any_of([one for one in (first, second) if one is not EMPTY])
-
-
-def _any_of(items: list[Regular]) -> Regular:
-    return Alternation(tuple(items)) if len(items) > 1 else items[0] if items else EMPTY
+    Several links share a level where there are many, so that no term is nested deeper than some 80 levels. The smart
+    constructors would compare and hash the whole rest at each level; this does not.
+    """
+    width = 1 + len(ends) // CHAIN_LEVELS
+    rest: Regular = EMPTY
+    for start in reversed(range(0, len(ends), width)):
+        level = list(range(start, min(start + width, len(ends))))
+        options = [concat(*links[start:i], ends[i]) for i in level]
+        options += [Concat((*links[start : start + width], rest))] if rest is not EMPTY else []
+        kept = tuple(one for one in options if one is not EMPTY)
+        rest = Alternation(kept) if len(kept) > 1 else kept[0] if kept else EMPTY
+    return rest

@@ -118,9 +118,7 @@ class _Plain:
             return concat(Literal(low.whole), self._fraction_between(low, high))
         at = next(i for i, (a, b) in enumerate(zip(low.whole, high.whole, strict=True)) if a != b)
         left, right = low.whole[at:], high.whole[at:]
-        between = concat(
-            digits(int(left[0]) + 1, int(right[0]) - 1), self._free(len(left) - 1), self._any_fraction()
-        )
+        between = concat(digits(int(left[0]) + 1, int(right[0]) - 1), self._free(len(left) - 1), self._any_fraction())
         return concat(
             Literal(low.whole[:at]) if at else EPSILON,
             alternation(

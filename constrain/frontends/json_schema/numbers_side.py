@@ -35,7 +35,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A positive decimal, written out: `whole` without leading zeros ("0" if none), `fraction` without trailing ones."""
+    """A positive decimal, written out: `whole` without leading zeros ("0" if none), `fraction` without trailing."""
 
     whole: str
     fraction: str
@@ -64,9 +64,7 @@ class Side:
     fraction_digits: int
 
     @classmethod
-    def of(
-        cls, low: Fraction, low_open: bool, high: Fraction | None, high_open: bool, step: Fraction | None
-    ) -> Side:
+    def of(cls, low: Fraction, low_open: bool, high: Fraction | None, high_open: bool, step: Fraction | None) -> Side:
         """The side from `low` to `high`, exact decimals, with the digit limits of `numbers`."""
         bottom = bound(low, low_open)
         top = None if high is None else bound(high, high_open)
