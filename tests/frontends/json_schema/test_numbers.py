@@ -158,8 +158,8 @@ def test_every_short_text_is_judged_right(spelling, integer: bool) -> None:
     grid = ["".join(parts) for parts in itertools.product(("", "-"), wholes, fractions, exponents)]
     for low, high in ((None, None), ("-1.05", "12"), ("0", None), (None, "0"), ("0.5", "1"), ("-10", "-1")):
         for is_open in (False, True):
-            bounds = [None if b is None else Decimal(b) for b in (low, high)]
-            constraint = NumberConstraint(*bounds, is_open, is_open, (), integer)
+            minimum, maximum = (None if one is None else Decimal(one) for one in (low, high))
+            constraint = NumberConstraint(minimum, maximum, is_open, is_open, (), integer)
             language = number_language(constraint, spelling)
             for text in grid:
                 assert denotes(language, text) == truth(constraint, text, spelling), (constraint, text)
