@@ -40,10 +40,14 @@ DIALECT_URIS = {
     "2020-12": "https://json-schema.org/draft/2020-12/schema",
 }
 
+BEFORE_IDNA = ("draft-04", "draft-06")
+"""Specifications in which a host name is RFC 1123's alone, by the names that `referencing` has for them."""
+
 VALIDATION_VOCABULARY = "https://json-schema.org/draft/{}/vocab/validation"
 VALIDATION_KEYWORDS = frozenset(
-    "type enum const multipleOf maximum exclusiveMaximum minimum exclusiveMinimum maxLength minLength pattern maxItems "
-    "minItems uniqueItems maxContains minContains maxProperties minProperties required dependentRequired".split()
+    {"type", "enum", "const", "multipleOf", "maximum", "exclusiveMaximum", "minimum", "exclusiveMinimum", "maxLength"}
+    | {"minLength", "pattern", "maxItems", "minItems", "uniqueItems", "maxContains", "minContains", "maxProperties"}
+    | {"minProperties", "required", "dependentRequired"}
 )
 
 
@@ -148,7 +152,7 @@ class Judge:
 def _translated(run: Callable[[], tuple[Failure, ...]]) -> tuple[Failure, ...]:
     """`run`, with what a malformed schema makes `jsonschema` raise turned into our errors."""
     import referencing.exceptions
-    from jsonschema.exceptions import UnknownType, _WrappedReferencingError
+    from jsonschema.exceptions import UnknownType
 
     try:
         return run()
@@ -162,7 +166,7 @@ def _translated(run: Callable[[], tuple[Failure, ...]]) -> tuple[Failure, ...]:
         ) from None
     except UnknownType as error:
         raise InvalidSpecification(f"{shorten(error.type)} is not a type", expected="a JSON type's name") from None
-    except (_WrappedReferencingError, referencing.exceptions.Unresolvable) as error:
+    except referencing.exceptions.Unresolvable as error:
         raise ReferenceNotFound(str(error.ref), at="#", help="give the document in `registry`") from None
     except (TypeError, ValueError, AttributeError, KeyError, IndexError) as error:
         raise InvalidSpecification(f"a keyword of the schema has a malformed value: {shorten(str(error))}") from error
@@ -232,7 +236,8 @@ class _Dialects:
             default = self._by_metaschema(schema, documents) or self.forgiving
         cls = self.named_by(schema, default) if dialect is None else default
         registry = self._registry(documents, cls.SPECIFICATION)
-        return cls(schema, format_checker=_format_checker() if formats == "known" else None, registry=registry)
+        checker = _format_checker(cls.SPECIFICATION.name in BEFORE_IDNA) if formats == "known" else None
+        return cls(schema, format_checker=checker, registry=registry)
 
     def _registry(self, documents: Mapping[str, Any], default: Any) -> Any:
         from referencing import Registry, Resource
@@ -274,15 +279,16 @@ def _dialect_uri(name: str) -> str:
     return uri
 
 
-@lru_cache(maxsize=1)
-def _format_checker() -> Any:
+@lru_cache(maxsize=2)
+def _format_checker(before_idna: bool) -> Any:
     """A checker of our formats only."""
     from jsonschema import FormatChecker
 
-    from .json_schema_formats import FORMAT_CHECKS
+    from .json_schema_formats import FORMAT_CHECKS, is_plain_hostname
 
     checker = FormatChecker(formats=())
-    for name, check in FORMAT_CHECKS.items():
+    checks = {**FORMAT_CHECKS, "hostname": is_plain_hostname} if before_idna else FORMAT_CHECKS
+    for name, check in checks.items():
         checker.checks(name)(_on_strings(check))
     return checker
 

@@ -1,7 +1,7 @@
 """Formats judged by reading the string: calendars, address parsers, IDNA tables; independent of any grammar of ours.
 
 `FORMAT_CHECKS` maps a format's name to a function `str → bool`. Formats not named here are annotations.
-Sources: RFC 3339 (times), 5321 and 6531 (mailboxes), 1123, 5891 and 5892 (names), 3986 and 3987 (URIs, IRIs), 6570, 6901.
+Sources: RFC 3339 (times), 5321 and 6531 (mailboxes), 1123, 5891, 5892, 5893 (names), 3986 and 3987, 6570, 6901.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import calendar
 import ipaddress
 import re
+import unicodedata
 from collections.abc import Callable, Mapping
 
 import idna
@@ -86,6 +87,11 @@ def is_ipv6(text: str) -> bool:
     return "." not in text or is_ipv4(text.rpartition(":")[2])
 
 
+def is_plain_hostname(text: str) -> bool:
+    """RFC 1123 alone, as drafts 4 and 6 have it."""
+    return len(text) <= 253 and all(_LABEL.fullmatch(label) for label in text.split("."))
+
+
 def is_hostname(text: str) -> bool:
     return len(text) <= 253 and all(_is_label(label) for label in text.split("."))
 
@@ -108,6 +114,9 @@ def is_idn_hostname(text: str) -> bool:
     labels = _DOTS.split(text)
     try:
         encoded = [_encoded(label) for label in labels]
+        if any(unicodedata.bidirectional(character) in ("R", "AL", "AN") for character in text):
+            for label in labels:  # RFC 5893: one such character binds all labels
+                idna.check_bidi(label, check_ltr=True)
     except (idna.IDNAError, UnicodeError):
         return False
     return len(".".join(encoded)) <= 253

@@ -1,10 +1,10 @@
 """Keywords of JSON Schema that `jsonschema` judges otherwise than the specification, judged right.
 
-Functions of the shape `(validator, keyword value, instance, schema) → errors` that `jsonschema.validators.extend` takes.
+Functions `(validator, keyword value, instance, schema) → errors`, as `jsonschema.validators.extend` takes them.
 
 - Numbers: bounds and multiples on exact values, whatever their size.
 - Equality (`enum`, `const`, `uniqueItems`): by JSON value.
-- Patterns: ECMA-262 by `regress`, with the flag u, or without it (Annex B) where only that parses. Search, in code points.
+- Patterns: ECMA-262 by `regress`, with the flag u, or without (Annex B) where only that parses. Search, in code points.
 - `unevaluated*`: what has been evaluated is collected by going through the schemas that hold in place, each resolved
   where it stands.
 - `forgiving`: where a schema names no dialect, the older forms beside the newest: array `items` with
@@ -127,9 +127,8 @@ def const(validator: Any, option: Any, instance: Any, schema: Any) -> Iterator[V
 
 
 def unique_items(validator: Any, wanted: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
-    if wanted and isinstance(instance, list):
-        if len({value_key(item) for item in instance}) < len(instance):
-            yield ValidationError(f"two items of {shorten(instance)} are equal")
+    if wanted and isinstance(instance, list) and len({value_key(item) for item in instance}) < len(instance):
+        yield ValidationError(f"two items of {shorten(instance)} are equal")
 
 
 _OPTIONS: dict[int, tuple[Any, frozenset[Any]]] = {}

@@ -4,7 +4,7 @@
 `int` or `Decimal`. A Python float counts as the decimal that `repr` shows. Neither accepts what JSON does not have, or
 what readers disagree on: NaN and infinities, a name twice in one object, half of a surrogate pair.
 
-Invariant: no arithmetic here depends on a decimal context, and none writes out an exponent (`1e999999999` costs nothing).
+Invariant: no arithmetic here depends on a decimal context, and none writes out an exponent: `1e999999999` is cheap.
 """
 
 from __future__ import annotations

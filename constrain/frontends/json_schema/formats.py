@@ -19,7 +19,7 @@ from types import MappingProxyType
 from ...grammar.terms import Regular
 from . import formats_code, formats_net, formats_time, formats_uri
 
-__all__ = ["FORMATS", "NARROWER"]
+__all__ = ["BEFORE_IDNA", "FORMATS", "NARROWER"]
 
 
 def _once(build: Callable[[], Regular]) -> Callable[[], Regular]:
@@ -52,10 +52,16 @@ FORMATS: Mapping[str, Callable[[], Regular]] = MappingProxyType(
     }
 )
 
+BEFORE_IDNA: Mapping[str, Callable[[], Regular]] = MappingProxyType({"hostname": _once(formats_net.plain_hostname)})
+"""What drafts 4 and 6 understand otherwise: their host names know no Punycode. Exact, unlike the later one."""
+
 NARROWER: Mapping[str, str] = MappingProxyType(
     {
-        "hostname": "labels that begin with 'xn--' are left out: if their Punycode is valid is no regular question",
-        "idn-email": "names with characters beyond ASCII have at most 32, 21 or 16 characters (2, 3 or 4 bytes each)",
+        "hostname": "labels with '--' in third place (Punycode, whose validity is no regular question) are left out",
+        "email": "domains with a label that has '--' in third place (Punycode), and backslashes in a quoted name before "
+        "characters that need none, are left out",
+        "idn-email": "names with characters beyond ASCII have at most 32, 21 or 16 characters (2, 3 or 4 bytes each), "
+        "and what is left out of email",
     }
 )
 """Format → why its language holds fewer strings than the format: the reason for an "approximated" report entry."""

@@ -44,9 +44,14 @@ def ipv6() -> Regular:
 
 
 def hostname() -> Regular:
-    """Labels of letters, digits and inner hyphens. Labels in Punycode are left out (see `formats.NARROWER`)."""
-    encoded_label = in_order(optional(in_order(ANY_TEXT, ".")), one_of("xX"), one_of("nN"), "--", ANY_TEXT)
-    return intersection(_labels(ALPHANUMERIC), many(ANY_CHAR, 1, MAX_HOST), Not(encoded_label))
+    """Labels of letters, digits and inner hyphens, none with `--` in third place (see `formats.NARROWER`)."""
+    return _domain(ALPHANUMERIC)
+
+
+def _domain(edge: Regular) -> Regular:
+    """Labels whose ends are `edge`, at most 253 characters in all, none reserved (RFC 5890: `--` in third place)."""
+    reserved_label = in_order(optional(in_order(ANY_TEXT, ".")), many(edge, 2, 2), "--", ANY_TEXT)
+    return intersection(_labels(edge), many(ANY_CHAR, 1, MAX_HOST), Not(reserved_label))
 
 
 def _labels(edge: Regular) -> Regular:
@@ -55,11 +60,16 @@ def _labels(edge: Regular) -> Regular:
     return in_order(label, many(in_order(".", label)))
 
 
+def plain_hostname() -> Regular:
+    """RFC 1123 alone, as drafts 4 and 6 have it: any labels of letters, digits and inner hyphens."""
+    return intersection(_labels(ALPHANUMERIC), many(ANY_CHAR, 1, MAX_HOST))
+
+
 def email() -> Regular:
     """Mailbox: a dot-string or quoted string, `@`, a domain or an address literal."""
     local = _local(one_of(*ATOM_TEXT), one_of(" -!", "#-[", "]-~"))
-    domain = intersection(_labels(ALPHANUMERIC), many(ANY_CHAR, 1, MAX_HOST))
-    return in_order(intersection(local, many(ANY_CHAR, 1, MAX_LOCAL_OCTETS)), "@", any_of(domain, _address_literal()))
+    name = intersection(local, many(ANY_CHAR, 1, MAX_LOCAL_OCTETS))
+    return in_order(name, "@", any_of(hostname(), _address_literal()))
 
 
 def idn_email() -> Regular:
@@ -75,18 +85,19 @@ _WIDTHS = ((0x7F, 1), (0x7FF, 2), (0xFFFF, 3), (0x10FFFF, 4))
 
 
 def _international_domain() -> Regular:
-    """Labels of letters, digits, hyphens and characters beyond ASCII but for separators and wide forms.
+    """Labels of letters, digits, hyphens and many characters beyond ASCII.
 
-    What RFC 5892 disallows is far more; a mailbox is only asked for the form that RFC 6531 gives it. The characters
-    that IDNA reads as dots and the ones that fold to `@` are left out.
+    A mailbox is only asked for the form that RFC 6531 gives it, not for the tables of RFC 5892; but what IDNA reads as
+    a dot, blanks, and symbols that fold to ASCII ones are left out.
     """
     wide = char_class([(0xA1, 0x1FFF), (0x2C00, 0x2FFF), (0x3005, 0xD7FF), (0xF900, 0xFDCF), (0x10000, 0x1FFFD)])
-    return intersection(_labels(any_of(ALPHANUMERIC, wide)), many(ANY_CHAR, 1, MAX_HOST))
+    return _domain(any_of(ALPHANUMERIC, wide))
 
 
 def _local(atom_text: Regular, quoted_text: Regular) -> Regular:
+    """A dot-string or a quoted string; a backslash only where it is needed, as common parsers do not know others."""
     atom = many(atom_text, 1)
-    quoted_pair = in_order("\\", one_of(" -~"))
+    quoted_pair = in_order("\\", one_of('"\\'))
     return any_of(in_order(atom, many(in_order(".", atom))), in_order('"', many(any_of(quoted_text, quoted_pair)), '"'))
 
 
