@@ -1,13 +1,13 @@
 """Chat templates: from messages to a prompt in which nobody but the template can write a special token.
 
-A template is a Jinja program that comes with the model, so it is not trusted: it runs in Jinja's immutable sandbox, under
-a limit of time (a trace function looks at the clock on each line of the compiled template) and of size (what can multiply a
-string is checked before it does, and the output as it grows).
+A template is a Jinja program that comes with the model, so it is not trusted: it runs in Jinja's immutable sandbox,
+under a limit of time (a trace function looks at the clock on each line of the compiled template) and of size (what can
+multiply a string is checked before it does, and the output as it grows).
 
 The content of messages is not trusted either. A rendered prompt is cut into `Piece`s: text, and special tokens that
-*the template* wrote. Where content spells one (`<|im_end|>`), or would complete one with what the template puts beside it,
-a mark is set inside it before rendering and taken out afterwards, so it is found to be text. (Rejected: a placeholder
-per message, which breaks templates that trim or look at the content.)
+*the template* wrote. Where content spells one (`<|im_end|>`), or would complete one with what the template puts beside
+it, a mark is set inside it before rendering and taken out afterwards, so it is found to be text. (Rejected: a
+placeholder per message, which breaks templates that trim or look at the content.)
 
 Invariant: joining the pieces gives the text that the template would give without marks.
 """
@@ -31,7 +31,6 @@ __all__ = ["ChatTemplate", "Piece", "cut_at_special_tokens"]
 SOURCE_LIMIT_CHARACTERS: Final = 256 << 10
 OUTPUT_LIMIT_CHARACTERS: Final = 8 << 20
 TIME_LIMIT_S: Final = 2.0
-_CONTROL, _USER_DEFINED = 3, 4
 _ROLE: Final = re.compile(r"[A-Za-z_]{1,32}")
 
 
@@ -45,10 +44,9 @@ class Piece:
 
 @dataclass(frozen=True)
 class ChatTemplate:
-    """A template and the special tokens that it may write, spelling → id."""
+    """A template's source, and the spellings of the tokens that begin and end a text."""
 
     source: str
-    special_tokens: Mapping[str, int]
     begin: str = ""
     end: str = ""
 
@@ -59,13 +57,7 @@ class ChatTemplate:
         if not isinstance(source, str):
             return None
         tokens = metadata.get("tokenizer.ggml.tokens", [])
-        kinds = metadata.get("tokenizer.ggml.token_type", [])
-        special = {
-            text: index
-            for index, (text, kind) in enumerate(zip(tokens, kinds, strict=False))
-            if kind in (_CONTROL, _USER_DEFINED) and text
-        }
-        return cls(source, special, *(_gguf_token(metadata, tokens, key) for key in ("bos_token_id", "eos_token_id")))
+        return cls(source, *(_gguf_token(metadata, tokens, key) for key in ("bos_token_id", "eos_token_id")))
 
     @classmethod
     def from_directory(cls, directory: Path) -> ChatTemplate | None:
@@ -75,26 +67,26 @@ class ChatTemplate:
         source = _directory_source(directory, config)
         if source is None:
             return None
-        tokenizer = directory / "tokenizer.json"
-        added = read_json(tokenizer).get("added_tokens", []) if tokenizer.exists() else []
-        special = {
-            entry["content"]: entry["id"]
-            for entry in added
-            if isinstance(entry, dict) and isinstance(entry.get("content"), str) and isinstance(entry.get("id"), int)
-        }
-        return cls(source, special, *(_named_token(config.get(key)) for key in ("bos_token", "eos_token")))
+        return cls(source, *(_named_token(config.get(key)) for key in ("bos_token", "eos_token")))
 
-    def render(self, messages: Sequence[Mapping[str, Any]], *, add_generation_prompt: bool = True) -> list[Piece]:
+    def render(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        special_tokens: Mapping[str, int],
+        *,
+        add_generation_prompt: bool = True,
+    ) -> list[Piece]:
         """The prompt for `messages`, cut at the special tokens that the template wrote.
 
         Args:    messages: records with a `role` (letters and `_`) and a `content` (text).
+                 special_tokens: spelling → id of the tokens that only the template may write.
         Raises:  ModelError: if a message is malformed, or the template does not compile, fails, or meets a limit.
         Cost:    some ms; 2 s and 8 MiB at most.
         """
         checked = [_checked_message(message, index) for index, message in enumerate(messages)]
         mark = _unused_character("".join(message["content"] for message in checked) + self.source)
         broken = [
-            {**message, "content": _break_special_tokens(message["content"], self.special_tokens, mark)}
+            {**message, "content": _break_special_tokens(message["content"], special_tokens, mark)}
             for message in checked
         ]
         text = _render_bounded(
@@ -104,7 +96,7 @@ class ChatTemplate:
             bos_token=self.begin,
             eos_token=self.end,
         )
-        pieces = cut_at_special_tokens(text, self.special_tokens)
+        pieces = cut_at_special_tokens(text, special_tokens)
         return [Piece(piece.text.replace(mark, ""), piece.token_id) for piece in pieces]
 
     @cached_property

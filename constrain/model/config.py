@@ -119,7 +119,9 @@ class LlamaConfig:
         fields.refuse_unless(activation in ("silu", "swish"), "hidden_act", f"the activation {shorten(activation)!r}")
         context_length = fields.size("max_position_embeddings")
         _refuse_windows(fields, architecture, context_length)
-        fields.refuse_unless(fields.get("partial_rotary_factor", 1.0) == 1.0, "partial_rotary_factor", "partial rotation")
+        fields.refuse_unless(
+            fields.get("partial_rotary_factor", 1.0) == 1.0, "partial_rotary_factor", "partial rotation"
+        )
         heads, width = fields.size("num_attention_heads"), fields.size("hidden_size")
         bias = bool(fields.get("attention_bias", False))
         base, scaling = _hugging_face_rope(fields)
@@ -225,12 +227,12 @@ def _refuse_windows(fields: _Fields, architecture: str, context_length: int) -> 
     harmless = not switched_on or window is None or (isinstance(window, int) and window >= context_length)
     fields.refuse_unless(harmless, "sliding_window", "sliding windows")
     kinds = fields.get("layer_types", [])
-    if not isinstance(kinds, list) or any(kind != "full_attention" for kind in kinds):
-        fields.refuse_unless(harmless and not isinstance(kinds, list), "layer_types", "layers of other types")
+    if not isinstance(kinds, list) or any(kind not in ("full_attention", "sliding_attention") for kind in kinds):
+        raise fields.fault("layer_types", f"is {shorten(kinds)}", "full_attention for every layer")
 
 
 def _hugging_face_rope(fields: _Fields) -> tuple[float, RopeScaling | None]:
-    """Rotary base and scaling, in the older spelling (`rope_theta`, `rope_scaling`) or the newer (`rope_parameters`)."""
+    """Rotary base and scaling, in the older spelling (`rope_theta`, `rope_scaling`) or the newer, `rope_parameters`."""
     key = "rope_parameters" if fields.get("rope_parameters", None) is not None else "rope_scaling"
     record = fields.get(key, {})
     if not isinstance(record, Mapping):

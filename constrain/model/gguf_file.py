@@ -2,9 +2,10 @@
 
 Main types: `GgufFile` (metadata by key, tensors by name), `TensorEntry` (where one tensor lies).
 
-Invariant: nothing is allocated or visited that the file's own size does not pay for. Every count and length in the header
-is checked against the bytes that are left, every tensor against the end of the file, before either is used; a file that
-lies is a `ModelError` with the byte where it does. Tensor data are read through a memory map, so opening costs the header.
+Invariant: nothing is allocated or visited that the file's own size does not pay for. Every count and length in the
+header is checked against the bytes that are left, every tensor against the end of the file, before either is used; a
+file that lies is a `ModelError` with the byte where it does. Tensor data are read through a memory map, so opening
+costs the header.
 
 Format: the GGUF specification, versions 2 and 3, little-endian (ggml, `docs/gguf.md`). The block formats are decoded by
 the `gguf` package. Its own reader is not used: it trusts the counts of the header (an array length of 2^60 keeps it

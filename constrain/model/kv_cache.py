@@ -4,8 +4,8 @@
 of that layer back, then `commit` once per forward pass. A paged cache (block table, reference counts, copy on write)
 can take its place without a change elsewhere.
 
-`PreallocatedCache` is one block per request: [layers, batch, kv_heads, capacity, head_width], twice. Room is reserved at
-once but paid for by the operating system only as it is written.
+`PreallocatedCache` is one block per request: [layers, batch, kv_heads, capacity, head_width], twice. Room is reserved
+at once but paid for by the operating system only as it is written.
 
 Invariant: positions below `length` are valid in every layer; what lies above is scratch. So `truncate` is O(1), and a
 forward pass that raised before `commit` left nothing behind.
@@ -33,7 +33,7 @@ class KeyValueCache(Protocol):
     def capacity(self) -> int: ...
 
     def extend(self, layer: int, keys: torch.Tensor, values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Write `keys` and `values` [B, kv_heads, T, head_width] after position `length`; return all, [.., length + T, ..]."""
+        """Write `keys` and `values` [B, kv_heads, T, head_width] after position `length`; return all of the layer's."""
         ...
 
     def commit(self, count: int) -> None:
@@ -49,11 +49,18 @@ class PreallocatedCache:
     """A cache of fixed capacity.
 
     Args:    capacity: tokens that it can hold. batch: sequences, all equally long.
-    Cost:    2 · layers · batch · kv_heads · capacity · head_width elements (188 MB for SmolLM2's whole context in bf16).
+    Cost:    2 · layers · batch · kv_heads · capacity · head_width elements (188 MB for SmolLM2's whole context in
+    bf16).
     """
 
     def __init__(
-        self, config: LlamaConfig, capacity: int, *, batch: int = 1, dtype: torch.dtype = torch.float32, device: str = "cpu"
+        self,
+        config: LlamaConfig,
+        capacity: int,
+        *,
+        batch: int = 1,
+        dtype: torch.dtype = torch.float32,
+        device: str = "cpu",
     ):
         if not 0 < capacity <= config.context_length:
             raise ModelError(
@@ -83,7 +90,8 @@ class PreallocatedCache:
         end = self._length + keys.shape[2]
         if end > self.capacity:
             raise ModelError(
-                f"{end} tokens do not fit into a cache of {self.capacity}", help="shorten the prompt, or lower max_tokens"
+                f"{end} tokens do not fit into a cache of {self.capacity}",
+                help="shorten the prompt, or lower max_tokens",
             )
         self._keys[layer, :, :, self._length : end] = keys
         self._values[layer, :, :, self._length : end] = values

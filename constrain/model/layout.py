@@ -52,7 +52,10 @@ def expected_shapes(config: LlamaConfig) -> dict[str, tuple[int, ...]]:
 def _layer_shapes(config: LlamaConfig) -> dict[str, tuple[int, ...]]:
     queries, keys = config.heads * config.head_width, config.kv_heads * config.head_width
     width, inner = config.width, config.feed_forward_width
-    shapes: dict[str, tuple[int, ...]] = {"input_layernorm.weight": (width,), "post_attention_layernorm.weight": (width,)}
+    shapes: dict[str, tuple[int, ...]] = {
+        "input_layernorm.weight": (width,),
+        "post_attention_layernorm.weight": (width,),
+    }
     linears = {
         "self_attn.q_proj": (queries, width, config.query_key_value_bias),
         "self_attn.k_proj": (keys, width, config.query_key_value_bias),
@@ -86,7 +89,9 @@ def check_layout(config: LlamaConfig, found: Mapping[str, tuple[int, ...]], *, a
             f"{len(missing)} tensors are missing: {_some(missing)}", at=at, help="is every part of the model there?"
         )
     surplus = {"lm_head.weight"} if config.tied_embeddings else set()
-    unexpected = [name for name in found if name not in expected and name not in surplus and not _IGNORED.fullmatch(name)]
+    unexpected = [
+        name for name in found if name not in expected and name not in surplus and not _IGNORED.fullmatch(name)
+    ]
     if unexpected:
         raise ModelError(
             f"{len(unexpected)} tensors are unexpected: {_some(unexpected)}",

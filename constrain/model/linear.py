@@ -1,8 +1,9 @@
 """y = x·Wᵀ + b, in the fastest form that this machine has for a weight that never changes.
 
 In bf16 on a CPU, oneDNN can lay a weight out once for its own kernels; plain `F.linear` does it on every call. For
-one token that is the difference between 22 and 32 tokens/s (SmolLM2-135M, one thread). The two calls are private to torch
-(`mkldnn._reorder_linear_weight`, `mkldnn._linear_pointwise`), so each weight is tried once and kept plain if that fails.
+one token that is the difference between 22 and 32 tokens/s (SmolLM2-135M, one thread). The two calls are private to
+torch (`mkldnn._reorder_linear_weight`, `mkldnn._linear_pointwise`), so each weight is tried once and kept plain if that
+fails.
 
 Rejected: int4 weights (twice as fast again, but other numbers than the bf16 that was asked for); `torch.compile` (a
 minute per shape, no gain).

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from constrain.errors import MissingExtra, ModelError
 
@@ -14,7 +13,6 @@ except ImportError as error:
     raise MissingExtra("torch", "model") from error
 
 from constrain.model.chat_template import ChatTemplate
-from constrain.model.config import read_json
 from constrain.model.gguf_file import GgufFile
 from constrain.model.gguf_weights import GgufWeights
 from constrain.model.safetensors_weights import SafetensorsWeights
@@ -25,12 +23,11 @@ __all__ = ["LoadedModel", "load_model"]
 
 @dataclass(frozen=True, slots=True)
 class LoadedModel:
-    """`model` and what its files say about prompts: the template (if any), the token that begins a text (if any)."""
+    """A model, the place it came from, and its chat template if it has one."""
 
     path: Path
     model: Model
     chat_template: ChatTemplate | None
-    begin_id: int | None
 
 
 def load_model(path: Path, *, dtype: torch.dtype | str | None = None, device: str = "cpu") -> LoadedModel:
@@ -44,13 +41,13 @@ def load_model(path: Path, *, dtype: torch.dtype | str | None = None, device: st
     chosen = _dtype(dtype, device)
     if path.is_dir():
         source: GgufWeights | SafetensorsWeights = SafetensorsWeights(path)
-        prompts = _directory_prompts(path)
+        template = ChatTemplate.from_directory(path)
     else:
         file = GgufFile(path)
         source = GgufWeights(file)
-        prompts = ChatTemplate.from_gguf(file.metadata), _gguf_begin(file.metadata)
+        template = ChatTemplate.from_gguf(file.metadata)
     model = build_model(source.config, source, dtype=chosen, device=device, rope_divisors=source.rope_divisors())
-    return LoadedModel(path, model, *prompts)
+    return LoadedModel(path, model, template)
 
 
 def _dtype(dtype: torch.dtype | str | None, device: str) -> torch.dtype:
@@ -61,21 +58,3 @@ def _dtype(dtype: torch.dtype | str | None, device: str) -> torch.dtype:
     if chosen not in (torch.float32, torch.bfloat16):
         raise ModelError(f"the dtype {dtype!r} is not supported", expected="float32 or bfloat16")
     return chosen
-
-
-def _gguf_begin(metadata: dict[str, Any]) -> int | None:
-    return _token_id(metadata, "bos_token_id") if metadata.get("tokenizer.ggml.add_bos_token") is True else None
-
-
-def _token_id(metadata: dict[str, Any], key: str) -> int | None:
-    value = metadata.get(f"tokenizer.ggml.{key}")
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def _directory_prompts(path: Path) -> tuple[ChatTemplate | None, int | None]:
-    template = ChatTemplate.from_directory(path)
-    config_path = path / "tokenizer_config.json"
-    if not config_path.exists() or read_json(config_path).get("add_bos_token") is not True:
-        return template, None
-    begin = read_json(path / "config.json").get("bos_token_id")
-    return template, begin if isinstance(begin, int) and not isinstance(begin, bool) else None

@@ -1,9 +1,9 @@
 """The Jinja sandbox in which a model's chat template runs.
 
-Jinja's `ImmutableSandboxedEnvironment` keeps a template from attributes with underscores and from changing its arguments.
-What it does not bound is size: `"x" * 10**10`, `"%9999999999d" % 1`, `s.center(10**10)`, or a string doubled by `~` in a
-loop. So operators that can multiply are intercepted, `~` is compiled to a bounded join, filters are only those that
-templates in use need, and each result is held to `limit_characters`.
+Jinja's `ImmutableSandboxedEnvironment` keeps a template from attributes with underscores and from changing its
+arguments. What it does not bound is size: `"x" * 10**10`, `"%9999999999d" % 1`, `s.center(10**10)`, or a string doubled
+by `~` in a loop. So operators that can multiply are intercepted, `~` is compiled to a bounded join, filters are only
+those that templates in use need, and each result is held to `limit_characters`.
 
 Deliberately not here: the time limit, which `chat_template.py` keeps while it renders.
 """
@@ -27,15 +27,15 @@ except ImportError as error:
 __all__ = ["compile_template"]
 
 _FILTERS: Final = (
-    "abs", "capitalize", "count", "d", "default", "dictsort", "first", "float", "int", "items", "join", "last", "length",
-    "list", "lower", "map", "max", "min", "reject", "rejectattr", "replace", "reverse", "round", "safe", "select",
-    "selectattr", "sort", "string", "sum", "title", "trim", "unique", "upper",
+    "abs", "capitalize", "count", "d", "default", "dictsort", "first", "float", "int", "items", "join", "last",
+    "length", "list", "lower", "map", "max", "min", "reject", "rejectattr", "replace", "reverse", "round", "safe",
+    "select", "selectattr", "sort", "string", "sum", "title", "trim", "unique", "upper",
 )  # fmt: skip
-_STRING_METHODS: Final = frozenset(
-    "capitalize count endswith find index isalnum isalpha isdigit islower isspace isupper join lower lstrip partition "
-    "removeprefix removesuffix replace rfind rindex rpartition rsplit rstrip split splitlines startswith strip title "
-    "upper".split()
-)
+_STRING_METHODS: Final = frozenset((
+    "capitalize", "count", "endswith", "find", "index", "isalnum", "isalpha", "isdigit", "islower", "isspace",
+    "isupper", "join", "lower", "lstrip", "partition", "removeprefix", "removesuffix", "replace", "rfind", "rindex",
+    "rpartition", "rsplit", "rstrip", "split", "splitlines", "startswith", "strip", "title", "upper",
+))  # fmt: skip
 _RANGE_LIMIT: Final = 100_000
 
 

@@ -5,12 +5,12 @@
     decode_one_token  one token per row → logits after it
     forward           what both are made of
 
-Pre-norm blocks of grouped-query attention with rotary positions and a SwiGLU feed-forward; biases and query/key norms as
-the configuration says. Norms and softmax accumulate in float32; logits are float32.
+Pre-norm blocks of grouped-query attention with rotary positions and a SwiGLU feed-forward; biases and query/key norms
+as the configuration says. Norms and softmax accumulate in float32; logits are float32.
 
 Invariant: the functions are pure but for the cache, and the cache counts the new tokens only after all of them went
-through every layer. Sources: Touvron et al. 2023 (Llama), Su et al. 2021 (rotary positions), Ainslie et al. 2023 (grouped
-queries), Shazeer 2020 (SwiGLU).
+through every layer. Sources: Touvron et al. 2023 (Llama), Su et al. 2021 (rotary positions), Ainslie et al. 2023
+(grouped queries), Shazeer 2020 (SwiGLU).
 """
 
 from __future__ import annotations
@@ -175,7 +175,8 @@ def _attention(
     if layer.query_norm is not None and layer.key_norm is not None:
         queries, keys = _rms_norm(queries, layer.query_norm, config), _rms_norm(keys, layer.key_norm, config)
     all_keys, all_values = cache.extend(index, _rotate(keys, rotation), values)
-    # The query heads that share a key head stand below one another, as if they were more positions: keys are not repeated.
+    # The query heads that share a key head stand below one another, as if they were more positions: keys are not
+    # repeated.
     grouped = _rotate(queries, rotation).reshape(batch, kv_heads, -1, width)
     attended = F.scaled_dot_product_attention(grouped, all_keys, all_values, attn_mask=mask)
     return layer.output(attended.reshape(batch, heads, count, width).transpose(1, 2).reshape(batch, count, -1))
@@ -236,7 +237,8 @@ def _check_tokens(model: Model, tokens: torch.Tensor, cache: KeyValueCache) -> N
     needed = cache.length + tokens.shape[1]
     if needed > cache.capacity:
         raise ModelError(
-            f"{needed} tokens do not fit into a cache of {cache.capacity}", help="shorten the prompt, or lower max_tokens"
+            f"{needed} tokens do not fit into a cache of {cache.capacity}",
+            help="shorten the prompt, or lower max_tokens",
         )
     low, high = int(tokens.min()), int(tokens.max())
     if low < 0 or high >= model.config.vocabulary_size:
