@@ -90,14 +90,16 @@ class _Environment(ImmutableSandboxedEnvironment):
             raise jinja2.sandbox.SecurityError("a template may not repeat a sequence")
         if operator == "%" and isinstance(left, str | bytes):
             raise jinja2.sandbox.SecurityError("a template may not format a string")
-        if operator in ("*", "**") and not _is_small_number(left, right):
+        if operator in ("*", "**") and not (
+            _is_within(1 << 32, left) and _is_within(1 << 32 if operator == "*" else 64, right)
+        ):
             raise jinja2.sandbox.SecurityError("a template may not compute with large numbers")
         return self.bounded(super().call_binop(context, operator, left, right))
 
     def call(self, context: Any, function: Any, *arguments: Any, **named: Any) -> Any:  # pyright: ignore
         owner = getattr(function, "__self__", None)
         if isinstance(owner, str):
-            self._check_string_method(owner, getattr(function, "__name__", ""), arguments)
+            self._check_size(owner, getattr(function, "__name__", ""), arguments)
         return self.bounded(super().call(context, function, *arguments, **named))
 
     def bounded(self, value: Any) -> Any:
@@ -113,9 +115,16 @@ class _Environment(ImmutableSandboxedEnvironment):
             raise jinja2.sandbox.SecurityError("a template may not build a text so long")
         return "".join(texts)
 
-    def _check_string_method(self, owner: str, name: str, arguments: tuple[Any, ...]) -> None:
-        if name not in _STRING_METHODS:
-            raise jinja2.sandbox.SecurityError(f"a template may not call str.{name}")
+    def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
+        if isinstance(obj, str | bytes) and attr not in _STRING_METHODS:
+            return False
+        return super().is_safe_attribute(obj, attr, value)
+
+    def wrap_str_format(self, value: Any) -> None:
+        """None: `str.format` is judged as any other method, instead of being let through in a wrapper."""
+        return None
+
+    def _check_size(self, owner: str, name: str, arguments: tuple[Any, ...]) -> None:
         if name == "replace":
             self._check_replace(owner, *arguments[:2])
         if name == "join" and arguments and isinstance(arguments[0], list | tuple):
@@ -150,8 +159,8 @@ class _Environment(ImmutableSandboxedEnvironment):
         return wrapped
 
 
-def _is_small_number(left: Any, right: Any) -> bool:
-    return all(isinstance(value, int | float) and abs(value) <= 1 << 32 for value in (left, right))
+def _is_within(limit: int, number: Any) -> bool:
+    return isinstance(number, int | float) and abs(number) <= limit
 
 
 def _bounded_range(*arguments: int) -> range:
