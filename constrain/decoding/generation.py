@@ -127,7 +127,8 @@ class Generation:
 
     def _logits(self) -> torch.Tensor:
         with self._clock.on("decode" if self._was_prefilled else "prefill"):
-            logits = self._run_tokens(self._pending).cpu()
+            # Models pad their output beyond the vocabulary; what lies there is no token.
+            logits = self._run_tokens(self._pending)[:, : self._vocabulary.size].cpu()
         self._was_prefilled = True
         self._pending = []
         return logits
