@@ -56,8 +56,9 @@ class LogitsProcessor(_Base):
              pad_token_id: allowed, beside the end ids, in rows that have ended.
     Raises:  VocabularyError: when called, if the scores are narrower than the vocabulary.
     Cost:    per row and call one fork, one `advance` and one mask.
-    Note:    may be used for one `generate` after another. With `prompt_length=None` a new one is recognised by its
-             width or its prompts; `reset` says so explicitly. Not for two at once.
+    Note:    may be used for one `generate` after another, not for two at once. With `prompt_length=None` a new one is
+             recognised by rows that do not continue those of the call before. Rows that do (a prompt that is an earlier
+             prompt and its answer) are taken for the same text; `reset` says that they are not.
     """
 
     def __init__(self, grammar: Any, *, prompt_length: int | None = None, pad_token_id: int | None = None):
@@ -70,52 +71,59 @@ class LogitsProcessor(_Base):
         self.reset()
 
     def reset(self) -> None:
-        """Forget the generation so far."""
+        """Forget the generation so far: the next call begins a new one."""
         self._prompt_length = self._fixed_length
-        self._prompts: set[tuple[int, ...]] | None = None
-        self._longest = 0
+        self._prompts: set[tuple[int, ...]] = set()
         self._rows: dict[tuple[int, ...], _Row] = {}
 
     def __call__(self, input_ids: torch.LongTensor, scores: torch.FloatTensor) -> torch.FloatTensor:
         """Masked scores, a new tensor. Args: input_ids int64 [B, T], scores float [B, V'], V' ≥ V."""
-        generated = self._generated(input_ids)
-        rows: dict[tuple[int, ...], _Row] = {}
-        masks = np.empty((len(generated), self._words), dtype=np.int32)
-        for index, tokens in enumerate(generated):
-            row = rows.get(tokens)
-            if row is None:
-                row = rows[tokens] = self._follow(tokens)
+        table = [tuple(row) for row in input_ids.tolist()]
+        rows = None if self._fixed_length is None and self._is_new(table) else self._followed(table)
+        if rows is None or (self._fixed_length is None and self._is_lost(rows)):
+            self.reset()
+            if self._fixed_length is None:
+                self._prompt_length = len(table[0])
+                self._prompts = set(table)
+            rows = self._followed(table)
+        self._rows = {row.tokens: row for row in rows}
+        masks = np.empty((len(rows), self._words), dtype=np.int32)
+        for index, row in enumerate(rows):
             if row.is_open:
                 row.matcher.fill_mask(masks[index])
             else:
                 masks[index] = self._closing
-        self._rows = rows
         masked: Any = apply_mask(scores.clone(), masks)
         return masked
 
-    def _generated(self, input_ids: torch.LongTensor) -> list[tuple[int, ...]]:
-        """The part of each row that `generate` wrote, after noticing whether a new generation began."""
-        width = input_ids.shape[1]
-        table: list[list[int]] = input_ids.tolist()
-        if self._fixed_length is None and self._is_new(table, width):
-            self.reset()
-            self._prompt_length = width
-            self._prompts = {tuple(row) for row in table}
+    def _is_new(self, table: list[tuple[int, ...]]) -> bool:
+        """Whether these rows cannot belong to the generation so far, in which a row has an old prompt and grows by one
+        token beyond some beginning of a row of the call before."""
+        length = self._prompt_length
+        if length is None or len(table[0]) < length or not self._prompts.issuperset(row[:length] for row in table):
+            return True
+        known = self._rows.values()
+        for row in table:
+            tokens = row[length:-1] if len(row) > length else ()
+            if tokens not in self._rows and not any(old.tokens[: len(tokens)] == tokens for old in known):
+                return True
+        return False
+
+    def _is_lost(self, rows: list[_Row]) -> bool:
+        """Whether rows became shorter and none can become a text: then what looks generated is a new prompt's end."""
+        longest = max(map(len, self._rows), default=0)
+        return all(len(row.tokens) < longest and not row.is_open and not row.matcher.is_terminated for row in rows)
+
+    def _followed(self, table: list[tuple[int, ...]]) -> list[_Row]:
+        """The rows of this call; equal ones are one."""
         length = self._prompt_length or 0
-        if width < length:
+        if len(table[0]) < length:
             raise VocabularyError(
-                f"rows of {width} tokens are shorter than the prompt_length of {length}",
+                f"rows of {len(table[0])} tokens are shorter than the prompt_length of {length}",
                 help="prompt_length counts the columns of input_ids that were given to generate",
             )
-        self._longest = max(self._longest, width)
-        return [tuple(row[length:]) for row in table]
-
-    def _is_new(self, table: list[list[int]], width: int) -> bool:
-        # Within one generation rows grow by one token beyond the longest so far, and keep their prompts.
-        length = self._prompt_length
-        if length is None or self._prompts is None or width < length or width > self._longest + 1:
-            return True
-        return any(tuple(row[:length]) not in self._prompts for row in table)
+        found = {tokens: self._follow(tokens) for tokens in {row[length:] for row in table}}
+        return [found[row[length:]] for row in table]
 
     def _follow(self, tokens: tuple[int, ...]) -> _Row:
         """A row for `tokens`, from the row of the last call that it has most in common with."""
