@@ -1,8 +1,8 @@
 """Text that is remembered while it is read, because what may follow depends on its *value*: names and unique items.
 
-Two spellings of one value must lead to one state, so what is remembered is kept canonical: blanks in front are dropped and
-whole characters of a string are respelled in the one canonical way. Values compare as JSON does: strings decoded, numbers
-by exact decimal value (-0 is 0).
+Two spellings of one value must lead to one state, so what is remembered is canonical: blanks in front are dropped, and whole
+characters of a string are respelled in the one canonical way. Values compare as JSON does: strings decoded,
+numbers by exact decimal value (-0 is 0).
 
 `values_ahead` lists distinct values that can still be reached; counting them decides whether a
 container can be filled.
@@ -16,7 +16,9 @@ from decimal import Decimal
 from functools import lru_cache
 from heapq import heappop, heappush
 
-from tests.reference.regular import EMPTY, SEARCH_LIMIT, Node, TwinLimit, intervals, read_escape, shortest_length
+from tests.reference.escapes import read_escape
+from tests.reference.nodes import EMPTY, Node
+from tests.reference.regular import SEARCH_LIMIT, TwinLimit, intervals, shortest_length
 from tests.reference.utf8 import first_code_points, spelled_ranges
 
 BLANKS = " \t\n\r"
@@ -72,8 +74,8 @@ def value_of(text: str) -> Value:
 def values_ahead(node: Node, text: str, alphabet: frozenset[int], enough: int) -> Iterator[Value]:
     """Distinct values of `text` + w, for w in `node` written in `alphabet`: all of them, or at least `enough`.
 
-    Best first: whatever leads to the shortest text, and of those the longest beginning. Inside a string other characters
-    are other values, so of those that leave the same node only `enough` are tried.
+    Best first: whatever leads to the shortest text, and of those the longest beginning. Inside a string other
+    characters are other values, so of those that leave the same node only `enough` are tried.
     """
     ranges = spelled_ranges(alphabet)
     values: set[Value] = set()

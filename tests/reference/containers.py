@@ -1,7 +1,8 @@
 """The twin of `Members` and `Items`: objects and arrays in progress.
 
-What is kept is what the definition speaks of: which declared names are still to come, which other names and which values
-were written, how many. Whether a container can be finished is a count: enough distinct names or values must be left.
+What is kept is what the definition speaks of: which declared names are still to come, which other names and which
+values were written, how many. Whether a container can be finished is a count: enough distinct names or
+values must be left.
 """
 
 from __future__ import annotations
@@ -12,18 +13,8 @@ from dataclasses import dataclass, field, replace
 from constrain.grammar import terms
 from tests.reference.captured import Value, remember, value_of, values_ahead
 from tests.reference.frames import Frame, Grammar, Reader, Term, Ways
-from tests.reference.regular import (
-    EMPTY,
-    Node,
-    complement,
-    concat,
-    intersect,
-    node_is_alive,
-    node_of,
-    spelling,
-    texts,
-    union,
-)
+from tests.reference.nodes import EMPTY, Node, complement, concat, holds, intersect, node_of, spelling, texts, union
+from tests.reference.regular import node_is_alive
 
 QUOTE = texts(('"',))
 
@@ -49,7 +40,7 @@ def marks_of(punctuation: terms.Punctuation) -> Marks:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MembersTerm(Term):
-    """`values[i]` belongs to the declared name `members[i].name`, `class_values[k]` to the names in `class_names[k]`."""
+    """`values[i]` belongs to the declared name `members[i].name`, `class_values[k]` to the names `class_names[k]`."""
 
     term: terms.Members
     marks: Marks
@@ -81,7 +72,7 @@ def members_term(term: terms.Members, values: tuple[Term, ...], class_values: tu
 
 @dataclass(frozen=True, slots=True)
 class MembersFrame(Frame):
-    """An object between two members: `open_names` (declared, by index) may still come, `extras` and `count` are written."""
+    """An object between two members: `open_names` (declared, by index) may still come, `extras` are written."""
 
     whole: MembersTerm
     open_names: frozenset[int]
@@ -132,7 +123,7 @@ class MembersFrame(Frame):
         return replace(self, open_names=open_names, extras=extras, count=self.count + 1)
 
     def can_follow(self, later: MembersFrame, grammar: Grammar, written: int | None = None) -> bool:
-        """True if `later`, behind the declared name `written` or another, leaves out nothing required and can be finished."""
+        """True if `later`, behind the declared name `written` or another, can be finished and no name is missing."""
         left_out = self.open_names - later.open_names - {written}
         return not any(self.whole.term.members[i].required for i in left_out) and grammar.can_finish(later)
 
@@ -188,7 +179,7 @@ class NameReader(Reader):
             yield colon, whole.values[index], self.members.behind_declared(index)
             return
         for names, value in zip(whole.class_names, whole.class_values, strict=True):
-            if intersect(texts((name,)), names) is not EMPTY:
+            if holds(names, name):
                 yield colon, value, self.members.behind_extra(name)
 
 

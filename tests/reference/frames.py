@@ -1,7 +1,8 @@
 """The frames of a configuration: what is still to be matched, one class per kind of grammar term.
 
-A frame either reads characters (`Reader`) or expands into sequences of other frames. `Term` frames stand for whole grammar
-terms and compare by identity; the others are terms in progress and compare by value, so that equal configurations meet.
+A frame either reads characters (`Reader`) or expands into sequences of other frames. `Term` frames stand for whole
+grammar terms and compare by identity; the others are terms in progress and compare by value, so that equal
+configurations meet.
 Counts are kept only as far as they matter: an unbounded repetition that has its minimum no longer counts.
 """
 
@@ -11,7 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from tests.reference.regular import Node, node_is_alive
+from tests.reference.nodes import Node
+from tests.reference.regular import node_is_alive
 
 
 class Grammar(Protocol):

@@ -20,7 +20,8 @@ from constrain.grammar import terms
 from tests.reference import frames
 from tests.reference.containers import items_term, members_term
 from tests.reference.frames import Frame, Reader, Term
-from tests.reference.regular import EMPTY, EPSILON, TwinLimit, intervals, node_of
+from tests.reference.nodes import EMPTY, EPSILON, node_of
+from tests.reference.regular import TwinLimit, intervals
 from tests.reference.utf8 import ALL_BYTES, first_code_points, next_character, spelled_ranges
 
 DEPTH_LIMIT = 1_000
@@ -56,7 +57,7 @@ DEAD = State(frozenset())
 
 
 class Recognizer:
-    """The language of a `GrammarSpec`, byte by byte; see the module head. Not for texts of more than some thousand bytes."""
+    """The language of a `GrammarSpec`, byte by byte; see the module head."""
 
     def __init__(self, spec: terms.GrammarSpec, alphabet: frozenset[int] = ALL_BYTES):
         self.alphabet = alphabet

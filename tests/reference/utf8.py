@@ -7,7 +7,7 @@ that character so far. UTF-8 itself is taken from Python's codec.
 from __future__ import annotations
 
 from bisect import bisect_right
-from functools import lru_cache
+from functools import cache
 
 Ranges = tuple[tuple[int, int], ...]
 
@@ -15,7 +15,7 @@ ALL_BYTES = frozenset(range(256))
 _BLOCK = 64  # the code points of one aligned block differ only in their last byte
 
 
-@lru_cache(maxsize=None)
+@cache
 def spelled_ranges(alphabet: frozenset[int], partial: bytes = b"") -> Ranges:
     """The code points whose UTF-8 begins with `partial` and goes on with bytes of `alphabet` only; sorted ranges."""
     ranges: list[tuple[int, int]] = []
