@@ -21,7 +21,7 @@ from tests.reference.grammar import Recognizer, State
 EXAMPLES = float(os.environ.get("CONSTRAIN_EXAMPLES", "1"))
 
 CHARACTERS = 'ab01."\\/\n\x01\x7f é日😀'
-ALPHABETS = ("ab", "01.", 'a"\\', "aé日😀", 'b/\n\x01\x7f', CHARACTERS)
+ALPHABETS = ("ab", "01.", 'a"\\', "aé日😀", "b/\n\x01\x7f", CHARACTERS)
 WIDE_RANGES = ((0x20, 0x7E), (0, 0x10FFFF), (0xC0, 0x7FF), (0x7F, 0x80), (0x1F600, 0x1F64F), (0xFFFF, 0x10000))
 
 
@@ -138,7 +138,9 @@ def scalars(encoding: terms.Encoding, numbers: str) -> st.SearchStrategy[terms.R
     number = ANY_SPELLING_OF_NUMBERS if numbers == "any" else NUMBERS
     few = ("1", "1.0", "0", "-0", "10e-1") if numbers == "any" else ("1", "0", "-2")
     kinds = st.one_of(
-        st.lists(st.sampled_from(few), min_size=1, max_size=4, unique=True).map(lambda l: terms.LiteralSet(tuple(l))),
+        st.lists(st.sampled_from(few), min_size=1, max_size=4, unique=True).map(
+            lambda many: terms.LiteralSet(tuple(many))
+        ),
         st.just(number),
         strings(encoding),
         st.sampled_from((terms.Literal("null"), terms.LiteralSet(("true", "false")))),

@@ -100,7 +100,19 @@ def pattern(term: terms.Regular) -> str:
     raise AssertionError(term)
 
 
-ESCAPES = ("\\n", "\\u0061", "\\u000A", "\\u0001", "\\u00e9", "\\uD83d\\uDE00", "\\ud83d", "\\/", "\\\\", '\\"', "\\u002f")
+ESCAPES = (
+    "\\n",
+    "\\u0061",
+    "\\u000A",
+    "\\u0001",
+    "\\u00e9",
+    "\\uD83d\\uDE00",
+    "\\ud83d",
+    "\\/",
+    "\\\\",
+    '\\"',
+    "\\u002f",
+)
 
 
 def candidate_texts(alphabet: str) -> st.SearchStrategy[str]:
@@ -108,7 +120,11 @@ def candidate_texts(alphabet: str) -> st.SearchStrategy[str]:
 
 
 @examples(150)
-@given(st.sampled_from(ALPHABETS).flatmap(lambda one: st.tuples(regulars(one), st.lists(candidate_texts(one), max_size=12))))
+@given(
+    st.sampled_from(ALPHABETS).flatmap(
+        lambda one: st.tuples(regulars(one), st.lists(candidate_texts(one), max_size=12))
+    )
+)
 def test_the_twin_matches_what_the_definition_says(case: tuple[terms.Regular, list[str]]):
     term, candidates = case
     for text in ["", *candidates]:
@@ -116,7 +132,11 @@ def test_the_twin_matches_what_the_definition_says(case: tuple[terms.Regular, li
 
 
 @examples(100)
-@given(st.sampled_from(ALPHABETS).flatmap(lambda one: st.tuples(regulars(one, encoded=False, complements=False), st.just(one))))
+@given(
+    st.sampled_from(ALPHABETS).flatmap(
+        lambda one: st.tuples(regulars(one, encoded=False, complements=False), st.just(one))
+    )
+)
 def test_the_twin_matches_what_re_matches(case: tuple[terms.Regular, str]):
     term, alphabet = case
     compiled = re.compile(pattern(term), re.DOTALL)

@@ -1,7 +1,7 @@
 """Text that is remembered while it is read, because what may follow depends on its *value*: names and unique items.
 
-Two spellings of one value must lead to one state, so what is remembered is canonical: blanks in front are dropped, and whole
-characters of a string are respelled in the one canonical way. Values compare as JSON does: strings decoded,
+Two spellings of one value must lead to one state, so what is remembered is canonical: blanks in front are dropped,
+and whole characters of a string are respelled in the one canonical way. Values compare as JSON does: strings decoded,
 numbers by exact decimal value (-0 is 0).
 
 `values_ahead` lists distinct values that can still be reached; counting them decides whether a

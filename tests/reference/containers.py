@@ -13,8 +13,9 @@ from dataclasses import dataclass, field, replace
 from constrain.grammar import terms
 from tests.reference.captured import Value, remember, value_of, values_ahead
 from tests.reference.frames import Frame, Grammar, Reader, Term, Ways
-from tests.reference.nodes import EMPTY, Node, complement, concat, holds, intersect, node_of, spelling, texts, union
-from tests.reference.regular import node_is_alive
+from tests.reference.nodes import EMPTY, Node, behind, complement, concat, intersect, node_of, spelling, texts, union
+from tests.reference.regular import intervals, node_is_alive
+from tests.reference.utf8 import first_code_points, spelled_ranges
 
 QUOTE = texts(('"',))
 
@@ -130,6 +131,8 @@ class MembersFrame(Frame):
     def names_that_may_follow(self, grammar: Grammar) -> Node:
         """The names behind which the object can be finished."""
         members = self.whole.term.members
+        if not node_is_alive(self.whole.marks.colon, grammar.alphabet):
+            return EMPTY
         declared = texts(
             members[index].name
             for index in self.open_names
@@ -167,6 +170,16 @@ class NameReader(Reader):
     members: MembersFrame
     text: str = ""
 
+    def can_finish(self, grammar: Grammar) -> bool:
+        return node_is_alive(self._ahead(grammar), grammar.alphabet)
+
+    def can_read_one(self, grammar: Grammar, partial: bytes) -> bool:
+        return Reader(self._ahead(grammar)).can_read_one(grammar, partial)
+
+    def _ahead(self, grammar: Grammar) -> Node:
+        """What is left of the names that may follow in this grammar; `node` was built with every byte allowed."""
+        return behind(self.members.whole.quoted(self.members.names_that_may_follow(grammar)), self.text)
+
     def after(self, c: int) -> NameReader:
         return NameReader(self.node.after(c), self.members, remember(self.text, c))
 
@@ -179,7 +192,7 @@ class NameReader(Reader):
             yield colon, whole.values[index], self.members.behind_declared(index)
             return
         for names, value in zip(whole.class_names, whole.class_values, strict=True):
-            if holds(names, name):
+            if behind(names, name).nullable:
                 yield colon, value, self.members.behind_extra(name)
 
 
@@ -267,19 +280,40 @@ class ItemsFrame(Frame):
 
 @dataclass(frozen=True, slots=True)
 class ItemReader(Reader):
-    """Reads an item that must differ from the others, and remembers it.
-
-    Behind whatever value it turns out to be the array can be finished: one that can be finished now has as many other
-    values left as it needs.
-    """
+    """Reads an item that must differ from the others, and remembers it."""
 
     items: ItemsFrame
     text: str = ""
 
     def can_finish(self, grammar: Grammar) -> bool:
-        used = self.items.used
-        ahead = values_ahead(self.node, self.text, grammar.alphabet, len(used) + 1)
-        return any(value not in used for value in ahead)
+        forbidden = self._forbidden(grammar)
+        if forbidden is None:
+            return False
+        ahead = values_ahead(self.node, self.text, grammar.alphabet, len(forbidden) + 1)
+        return any(value not in forbidden for value in ahead)
+
+    def can_read_one(self, grammar: Grammar, partial: bytes) -> bool:
+        ranges = spelled_ranges(grammar.alphabet, partial)
+        enough = len(self._forbidden(grammar) or ()) + 1  # other characters are other values, so one is not forbidden
+        return any(
+            grammar.can_finish(self.after(c))
+            for low, high in intervals(self.node)
+            for c in first_code_points(ranges, low, high, enough)
+        )
+
+    def _forbidden(self, grammar: Grammar) -> frozenset[Value] | None:
+        """The values behind which the array cannot be finished; None if that is all.
+
+        If it can be finished from before the item, as many other values are left as it needs, whatever the item is.
+        If not, the one hope is an item that the alphabet could not have written: all others are needed later.
+        """
+        items = self.items
+        if grammar.can_finish(items):
+            return items.used
+        if not grammar.can_finish(replace(items, count=items.count + 1)):
+            return None
+        enough = items.whole.term.min_count + len(items.used) + 1
+        return items.used.union(values_ahead(items.whole.rest_node, "", grammar.alphabet, enough))
 
     def after(self, c: int) -> ItemReader:
         return ItemReader(self.node.after(c), self.items, remember(self.text, c))
@@ -288,6 +322,3 @@ class ItemReader(Reader):
         value = value_of(self.text)
         if value not in self.items.used:
             yield (self.items.behind(value),)
-
-    def spread(self) -> int:
-        return len(self.items.used) + 1

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from tests.reference.nodes import Node
-from tests.reference.regular import node_is_alive
+from tests.reference.regular import node_is_alive, successors
 
 
 class Grammar(Protocol):
-    """What frames ask of the recognizer."""
+    """What frames ask: which rules there are, and what can be finished with which bytes."""
 
     @property
     def alphabet(self) -> frozenset[int]: ...
@@ -67,9 +67,9 @@ class Reader(Frame):
     def after(self, c: int) -> Reader:
         return Reader(self.node.after(c))
 
-    def spread(self) -> int:
-        """How many characters that lead to one node must be tried to see whether one of them can be finished."""
-        return 1
+    def can_read_one(self, grammar: Grammar, partial: bytes) -> bool:
+        """True if it can be finished behind some character that begins with `partial` and goes on in the alphabet."""
+        return any(node_is_alive(node, grammar.alphabet) for node in successors(self.node, grammar.alphabet, partial))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -5,9 +5,10 @@ top. On top of a settled configuration stands a frame that reads characters; the
 match. A state is the set of all settled configurations, and the bytes of an unfinished character. Ambiguity is more
 than one configuration; nothing is ever chosen.
 
-Invariant: a state holds only configurations that can be finished with bytes of the recognizer's alphabet. Frames of a
-stack do not depend on each other, so a stack can be finished iff each of its frames can. Hence a state is alive iff it
-is not empty, and `step` returns an empty state exactly where the kernel's mask must forbid.
+Invariant: a state holds only configurations that can be finished with some bytes. `is_alive` asks more: can one of them
+be finished with bytes of the alphabet? The two differ inside a token whose characters single bytes cannot write: the
+way through it leads over states that are not alive, and only the state behind it counts. Frames of a stack do not
+depend on each other, so a stack can be finished iff each of its frames can.
 
 Recursion: which rules can be finished is a least fixed point, reached from "none can".
 """
@@ -21,8 +22,8 @@ from tests.reference import frames
 from tests.reference.containers import items_term, members_term
 from tests.reference.frames import Frame, Reader, Term
 from tests.reference.nodes import EMPTY, EPSILON, node_of
-from tests.reference.regular import TwinLimit, intervals
-from tests.reference.utf8 import ALL_BYTES, first_code_points, next_character, spelled_ranges
+from tests.reference.regular import TwinLimit
+from tests.reference.utf8 import ALL_BYTES, next_character
 
 DEPTH_LIMIT = 1_000
 """How deep a stack may grow: met by left recursion, which the terms exclude, and by very deep texts."""
@@ -44,7 +45,7 @@ END = Stack(Frame(), None)
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """All ways to have read the text so far; false if there is none, that is if the text cannot be finished."""
+    """All ways to have read the text so far; false if there is none, that is if no bytes can finish the text."""
 
     configurations: frozenset[Stack]
     partial: bytes = b""
@@ -56,6 +57,47 @@ class State:
 DEAD = State(frozenset())
 
 
+class Liveness:
+    """What can be finished with bytes of `alphabet`: terms by the least fixed point, what is in progress on demand."""
+
+    def __init__(self, rules: dict[str, Term], everything: frozenset[Term], alphabet: frozenset[int]):
+        self.alphabet = alphabet
+        self._rules = rules
+        self._finishable: frozenset[Term] = frozenset()
+        self._answers: dict[Frame, bool] = {}
+        self._stacks: dict[Stack, bool] = {END: True}
+        while True:
+            self._answers.clear()
+            found = frozenset(term for term in everything if term.can_finish(self))
+            if found == self._finishable:
+                break
+            self._finishable = found
+
+    def rule(self, name: str) -> Term:
+        return self._rules[name]
+
+    def can_finish(self, frame: Frame) -> bool:
+        if isinstance(frame, Term):
+            return frame in self._finishable
+        if frame not in self._answers:
+            self._answers[frame] = frame.can_finish(self)
+        return self._answers[frame]
+
+    def can_finish_stack(self, stack: Stack) -> bool:
+        if stack not in self._stacks:
+            below = stack.below
+            assert below is not None
+            self._stacks[stack] = self.can_finish_stack(below) and self.can_finish(stack.frame)
+        return self._stacks[stack]
+
+    def can_read_one(self, stack: Stack, partial: bytes) -> bool:
+        """True if the stack can be finished behind some character that begins with `partial`."""
+        below, frame = stack.below, stack.frame
+        if below is None or not isinstance(frame, Reader) or not self.can_finish_stack(below):
+            return False
+        return frame.can_read_one(self, partial)
+
+
 class Recognizer:
     """The language of a `GrammarSpec`, byte by byte; see the module head."""
 
@@ -63,10 +105,13 @@ class Recognizer:
         self.alphabet = alphabet
         self._compiled: dict[terms.Grammar, Term] = {}
         self._rules = {name: self._compile(term) for name, term in spec.rules.items()}
-        self._finishable: frozenset[Term] = frozenset()
-        self._answers: dict[Frame, bool] = {}
-        self._find_finishable()
+        everything = frozenset(self._compiled.values())
+        self._by_any_bytes = Liveness(self._rules, everything, ALL_BYTES)
+        whole = alphabet >= ALL_BYTES
+        self._by_alphabet = self._by_any_bytes if whole else Liveness(self._rules, everything, alphabet)
         self._stacks: dict[tuple[Frame, Stack], Stack] = {}
+        self._alive: dict[State, bool] = {}
+        self._legal: dict[State, frozenset[int]] = {}
         self._settled: dict[Stack, frozenset[Stack]] = {}
         self._steps: dict[tuple[State, int], State] = {}
         bottom = self._push((self._rules[spec.start],), END)
@@ -78,7 +123,7 @@ class Recognizer:
         return self._start
 
     def step(self, state: State, byte: int) -> State:
-        """The state behind `byte`: empty if the text cannot be finished any more."""
+        """The state behind `byte`: false if no bytes can finish the text any more."""
         key = state, byte
         if key not in self._steps:
             self._steps[key] = self._step(state, byte)
@@ -93,7 +138,14 @@ class Recognizer:
         return state
 
     def is_alive(self, state: State) -> bool:
-        return bool(state)
+        """True if bytes of the alphabet can finish the text: the kernel's mask allows what leads to such a state."""
+        if state not in self._alive:
+            live = self._by_alphabet
+            self._alive[state] = any(
+                live.can_read_one(stack, state.partial) if state.partial else live.can_finish_stack(stack)
+                for stack in state.configurations
+            )
+        return self._alive[state]
 
     def is_complete(self, state: State) -> bool:
         return not state.partial and END in state.configurations
@@ -102,20 +154,10 @@ class Recognizer:
         return self.is_complete(self.advance(self._start, data))
 
     def legal_bytes(self, state: State) -> frozenset[int]:
-        """The bytes behind which the text can be finished; the byte itself may lie outside the alphabet."""
-        return frozenset(byte for byte in range(256) if self.step(state, byte))
-
-    # ------------------------------------------------------------ what frames ask
-
-    def rule(self, name: str) -> Term:
-        return self._rules[name]
-
-    def can_finish(self, frame: Frame) -> bool:
-        if isinstance(frame, Term):
-            return frame in self._finishable
-        if frame not in self._answers:
-            self._answers[frame] = frame.can_finish(self)
-        return self._answers[frame]
+        """The bytes behind which the state is alive; the byte itself may lie outside the alphabet."""
+        if state not in self._legal:
+            self._legal[state] = frozenset(b for b in range(256) if self.is_alive(self.step(state, b)))
+        return self._legal[state]
 
     # ------------------------------------------------------------ how it is done
 
@@ -149,19 +191,10 @@ class Recognizer:
                 )
         raise TypeError(f"not a grammar term: {term!r}")
 
-    def _find_finishable(self) -> None:
-        everything = frozenset(self._compiled.values())
-        while True:
-            self._answers.clear()
-            found = frozenset(term for term in everything if term.can_finish(self))
-            if found == self._finishable:
-                return
-            self._finishable = found
-
     def _push(self, sequence: tuple[Frame, ...], below: Stack) -> Stack | None:
-        """`below` with `sequence` on top, its first frame topmost; None if that cannot be finished."""
+        """`below` with `sequence` on top, its first frame topmost; None if no bytes can finish that."""
         for frame in reversed(sequence):
-            if not self.can_finish(frame):
+            if not self._by_any_bytes.can_finish(frame):
                 return None
             key = frame, below
             if key not in self._stacks:
@@ -196,7 +229,7 @@ class Recognizer:
                 settled.add(stack)
             if not frame.node.nullable:
                 return []
-        pushed = (self._push(way, below) for way in frame.expand(self))
+        pushed = (self._push(way, below) for way in frame.expand(self._by_any_bytes))
         return [successor for successor in pushed if successor is not None]
 
     def _step(self, state: State, byte: int) -> State:
@@ -210,24 +243,12 @@ class Recognizer:
             return State(frozenset(found))
         if character is None:
             return DEAD
-        kept = frozenset(stack for stack in state.configurations if self._can_read_one(stack, character))
+        kept = frozenset(stack for stack in state.configurations if self._by_any_bytes.can_read_one(stack, character))
         return State(kept, character) if kept else DEAD
 
     def _read(self, stack: Stack, c: int) -> Stack | None:
-        """The stack once its reader has read `c`; None if that cannot be finished."""
+        """The stack once its reader has read `c`; None if no bytes can finish that."""
         frame, below = stack.frame, stack.below
         if below is None or not isinstance(frame, Reader) or frame.node.after(c) is EMPTY:
             return None
         return self._push((frame.after(c),), below)
-
-    def _can_read_one(self, stack: Stack, partial: bytes) -> bool:
-        """True if the reader can go on with some character that begins with `partial` and goes on in the alphabet."""
-        frame = stack.frame
-        if not isinstance(frame, Reader):
-            return False
-        ranges = spelled_ranges(self.alphabet, partial)
-        return any(
-            self._read(stack, c) is not None
-            for low, high in intervals(frame.node)
-            for c in first_code_points(ranges, low, high, frame.spread())
-        )

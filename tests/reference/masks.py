@@ -33,7 +33,8 @@ def brute_force_mask(recognizer: Recognizer, state: State, tokens: Sequence[byte
     open_nodes = [(trie, state)]
     while open_nodes:
         node, reached = open_nodes.pop()
-        allowed.update(node.token_ids)
+        if node.token_ids and recognizer.is_alive(reached):
+            allowed.update(node.token_ids)
         for byte, child in node.children.items():
             successor = recognizer.step(reached, byte)
             if successor:

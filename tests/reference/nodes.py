@@ -328,7 +328,7 @@ def intersect(*items: Node) -> Node:
     for part in sorted(parts, key=lambda part: part.serial):
         if isinstance(part, Texts):  # finitely many strings: ask the others about each
             others = parts - {part}
-            return texts(text for text in part.texts if all(holds(other, text) for other in others))
+            return texts(text for text in part.texts if all(behind(other, text).nullable for other in others))
     if len(parts) <= 1:
         return next(iter(parts), EVERYTHING)
     return _make(Intersection, tuple(sorted(parts, key=lambda part: part.serial)))
@@ -404,7 +404,8 @@ def node_of(term: terms.Regular) -> Node:
     raise TypeError(f"not a regular term: {term!r}")
 
 
-def holds(node: Node, text: str) -> bool:
+def behind(node: Node, text: str) -> Node:
+    """What is left of the strings that begin with `text`."""
     for character in text:
         node = node.after(ord(character))
-    return node.nullable
+    return node

@@ -7,6 +7,7 @@ that character so far. UTF-8 itself is taken from Python's codec.
 from __future__ import annotations
 
 from bisect import bisect_right
+from codecs import getincrementaldecoder
 from functools import cache
 
 Ranges = tuple[tuple[int, int], ...]
@@ -19,8 +20,9 @@ _BLOCK = 64  # the code points of one aligned block differ only in their last by
 def spelled_ranges(alphabet: frozenset[int], partial: bytes = b"") -> Ranges:
     """The code points whose UTF-8 begins with `partial` and goes on with bytes of `alphabet` only; sorted ranges."""
     ranges: list[tuple[int, int]] = []
-    for base in range(0, 0x110000, _BLOCK):
-        if 0xD800 <= base <= 0xDFFF:
+    low, high = _stretch(partial)
+    for base in range(low, high + 1, _BLOCK):
+        if base > 0x10FFFF or 0xD800 <= base <= 0xDFFF:
             continue
         encoded = chr(base).encode()
         if len(encoded) <= len(partial) or not encoded.startswith(partial):
@@ -36,6 +38,18 @@ def spelled_ranges(alphabet: frozenset[int], partial: bytes = b"") -> Ranges:
     return tuple(ranges)
 
 
+def _stretch(partial: bytes) -> tuple[int, int]:
+    """Where to look for characters that begin with `partial`: the payload bits so far, and any bits behind them."""
+    if not partial:
+        return 0, 0x10FFFF
+    length = 2 if partial[0] < 0xE0 else 3 if partial[0] < 0xF0 else 4
+    bits = partial[0] & (0x7F >> length)
+    for byte in partial[1:]:
+        bits = bits << 6 | byte & 0x3F
+    missing = 6 * (length - len(partial))
+    return bits << missing, (bits + 1 << missing) - 1
+
+
 def first_code_points(ranges: Ranges, low: int, high: int, count: int = 1) -> list[int]:
     """The first `count` code points of `ranges` that lie in low…high."""
     found: list[int] = []
@@ -49,7 +63,10 @@ def first_code_points(ranges: Ranges, low: int, high: int, count: int = 1) -> li
 
 def is_partial(data: bytes) -> bool:
     """True if `data` is the beginning of one character, but not all of it."""
-    return len(data) < 4 and bool(spelled_ranges(ALL_BYTES, data))
+    try:
+        return getincrementaldecoder("utf-8")().decode(data) == ""
+    except UnicodeDecodeError:
+        return False
 
 
 def next_character(partial: bytes, byte: int) -> int | bytes | None:

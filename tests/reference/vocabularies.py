@@ -1,7 +1,7 @@
 """Three vocabularies to try masks with: every byte, a byte-level BPE of 500 tokens made here, and SmolLM2's.
 
-The last one lacks tokens for 21 bytes and has tokens that end inside a character; it is read from the model file named by
-`CONSTRAIN_MODEL`, with the plain `gguf` reader, so that no code of ours stands between the file and the tokens.
+The last one lacks tokens for 21 bytes and has tokens that end inside a character; it is read from the model file that
+`CONSTRAIN_MODEL` names, with the plain `gguf` reader, so that no code of ours stands between the file and the tokens.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import os
 from collections import Counter
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -44,7 +45,22 @@ def all_bytes() -> ByteTokens:
 def _training_text() -> bytes:
     """JSON as it is written: compact, spaced and pretty, with names, numbers, escapes, accents and an emoji."""
     names = ("name", "id", "type", "value", "items", "description", "tags", "é", "created_at", "a", "b")
-    values = ('"', '"x"', "true", "false", "null", "0", "12", "-3.5", "1e10", '"é"', '"日本"', '"😀"', '"a\\nb"', '"\\u00e9"')
+    values = (
+        '"',
+        '"x"',
+        "true",
+        "false",
+        "null",
+        "0",
+        "12",
+        "-3.5",
+        "1e10",
+        '"é"',
+        '"日本"',
+        '"😀"',
+        '"a\\nb"',
+        '"\\u00e9"',
+    )
     lines = []
     for i, name in enumerate(names):
         for j, value in enumerate(values):
@@ -60,7 +76,7 @@ def small_bpe() -> ByteTokens:
     tokens = [bytes((byte,)) for byte in range(256)]
     words = list(_training_text())
     while len(tokens) < BPE_SIZE - 2:
-        pairs = Counter(zip(words, words[1:], strict=False))
+        pairs = Counter(pairwise(words))
         pair = min(pairs, key=lambda pair: (-pairs[pair], pair))
         tokens.append(tokens[pair[0]] + tokens[pair[1]])
         words = _merge(words, pair, len(tokens) - 1)
