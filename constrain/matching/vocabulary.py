@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as np
 
+from constrain import _kernel
 from constrain.errors import VocabularyError, shorten
 from constrain.matching.vocabulary_encoding import Segmenter, encode_bytes
 
