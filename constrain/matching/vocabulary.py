@@ -173,6 +173,11 @@ class Vocabulary:
         return self._spelled
 
     @cached_property
+    def kernel(self) -> _kernel.Vocab:
+        """The kernel's vocabulary: byte trie and shared lexeme splits. Cost: 0.1 s for 128,000 tokens, once."""
+        return _kernel.Vocab(self.spelled_tokens(), list(self.end_ids))
+
+    @cached_property
     def unproducible_bytes(self) -> frozenset[int]:
         """The byte values that no token of one byte spells: text that needs them may be out of reach."""
         return frozenset(range(256)) - {token[0] for token in self._spelled if len(token) == 1}
