@@ -44,7 +44,9 @@ def _hugging_face(directory: Path, **changes: Any) -> Path:
 
 @pytest.mark.parametrize("architecture", ["llama", "qwen2", "qwen3"])
 def test_a_gguf_file_computes_what_the_same_weights_compute(architecture: str, tmp_path: Path) -> None:
-    switches = {"qwen2": {"query_key_value_bias": True}, "qwen3": {"query_key_norm": True}}.get(architecture, {})
+    switches: dict[str, Any] = {"qwen2": {"query_key_value_bias": True}, "qwen3": {"query_key_norm": True}}.get(
+        architecture, {}
+    )
     config = tiny_config(architecture=architecture, **switches)
     loaded = load_model(write_gguf(tmp_path / "m.gguf", config, RandomSource(config)), dtype="float32").model
     expected = tiny_model(architecture=architecture, **switches)
