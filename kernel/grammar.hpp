@@ -1,0 +1,241 @@
+// Grammar terms and the lazy automaton over them: frames, canonical states, transitions, shortest completions.
+//
+// A *state* is a canonical, interned map frame → state below: the set of all stacks of things still to be matched.
+// A *frame* is a regular term in progress, or a place inside a grammar term. States on top are kept *expanded* (every
+// frame consumes a byte); states below are left as they were pushed and expanded when they come to the top. Both
+// expansion and transitions are memoised, so the parser becomes a DFA as it is used.
+//
+// `Members` and `Items` are frames of their own: order, required names, counts, no name twice, no value twice are
+// arithmetic on a small *progress* record instead of rules. A name or value that must not come again is *captured*
+// while it is read; captured frames are the only ones whose transitions are not memoised.
+//
+// Invariant: every frame that is pushed is alive (`finish` computes costs, dead alternatives are never pushed).
+// Source: Koo et al. 2024 (automata over tokens); Knuth 1977 (least costs of a grammar); Might et al. 2011 (derivatives
+// of context-free languages).
+#pragma once
+
+#include <mutex>
+#include <unordered_map>
+
+#include "terms.hpp"
+
+namespace constrain {
+
+using Gram = u32;   // a grammar term
+using State = u32;  // an interned set of stacks
+constexpr State kDead = 0, kDone = 1;
+
+struct MemberDef {
+  std::string name;  // UTF-8
+  Gram value;
+  bool required;
+  bool alive = true;
+  Term key = kEpsilon;  // every spelling, with quotes
+};
+
+struct NameClassDef {
+  Term body;  // names, spelled, without quotes, declared ones excluded
+  Gram value;
+  bool alive = true;
+  u64 count = 0;  // how many names, capped
+  u32 id = 0;     // unique in the automaton
+};
+
+struct Punctuation {
+  Term open, close, separator, colon, before_key;
+};
+
+struct KeyNode {  // trie over the canonical spelling of declared names, quotes included
+  std::vector<std::pair<u8, u32>> children;
+  std::vector<u32> below;  // members in this subtree, ascending
+  u32 member = kNone;      // the name that ends here
+};
+
+struct MembersDef {
+  std::vector<MemberDef> members;
+  std::vector<NameClassDef> classes;
+  Punctuation mark;
+  bool any_order;
+  u32 min_count, max_count;
+  Encoding encoding;
+  std::vector<KeyNode> keys;          // empty: spelled in many ways, matched by terms
+  std::vector<u32> next_required;     // first required member at or after i
+  std::vector<u32> required_from, alive_from;
+  u64 extras = 0;                     // names of all live classes, capped
+};
+
+struct ItemsDef {
+  std::vector<Gram> prefix;
+  Gram rest;
+  Punctuation mark;
+  u32 min_count, max_count;
+  bool unique;
+  Encoding encoding;
+  bool numbers_any;
+  Term item = kEmpty;  // unique: the regular term of one item
+  u32 reachable = 0;   // max_count, or the first place whose item is dead
+};
+
+enum class FrameKind : u32 {
+  Term,       // a: term
+  Gram,       // a: grammar term, not expanded
+  Sequence,   // a: sequence, b: position
+  Repetition, // a: repetition, b: items done
+  Members,    // a: members, b: progress           between two members
+  Key,        // a: members, b: progress, c: key node
+  AnyKey,     // a: members, b: progress           before a key
+  AfterKey,   // a: members, b: progress, c: member
+  ClassKey,   // a: members, b: progress, c: class, d: term left, e: capture
+  AfterClass, // a: members, b: progress (with the name), c: class
+  Items,      // a: items, b: count, c: seen
+  Unique,     // a: items, b: count, c: seen, d: term left, e: capture
+};
+
+struct Frame {
+  FrameKind kind;
+  u32 a = 0, b = 0, c = 0, d = 0, e = 0;
+  bool operator==(const Frame&) const = default;
+};
+
+struct Entry {
+  u32 frame;
+  State below;
+};
+
+class Automaton {
+ public:
+  Automaton(const ByteSet& alphabet, const Limits& limits);
+
+  // ---- building
+  Terms terms;
+  Gram lexeme(Term t);
+  Gram sequence(std::vector<Gram> items);
+  Gram choice(std::vector<Gram> items);
+  Gram rule();
+  void define(Gram rule, Gram body);
+  Gram repetition(Gram item, Gram separator, u32 min, u32 max);  // separator may be kNone
+  Gram members(MembersDef def);
+  Gram items(ItemsDef def);
+  void finish(Gram start);
+  bool is_alive(Gram g) const { return costs_[g] != kUnbounded; }
+
+  // ---- running
+  State start() const { return start_; }
+  State step(State s, u8 byte);
+  bool accepts(State s) const { return states_[s].accept; }
+  ByteSet legal_bytes(State s);
+  u32 cost(State s);                 // bytes of a shortest completion
+  std::string completion(State s);
+
+  // ---- for masks
+  struct Shape {
+    u32 at, count;
+    bool accept, captures;
+    State expanded;
+    u32 cost;
+  };
+  State expand(State s);
+  std::span<const Entry> entries(State s) const { return {entries_.data() + states_[s].at, states_[s].count}; }
+  const Frame& frame(u32 f) const { return frames_[f]; }
+  const MembersDef& members_def(u32 m) const { return members_[m]; }
+  const ItemsDef& items_def(u32 i) const { return items_[i]; }
+  bool eligible(const MembersDef& def, u32 progress, u32 member) const;
+  bool any_eligible(const MembersDef& def, u32 progress, const KeyNode& node) const;
+  State after_key(const Frame& key, u32 member, State below);    // expanded
+  State after_class_unknown(const Frame& key, State below);      // not expanded; the name is unknown
+  State after_unique_unknown(const Frame& item, State below);
+  bool name_unknown(const Frame& f) const;
+  size_t memory() const;
+  size_t state_count() const { return states_.size(); }
+  Limits limits;
+
+ private:
+  enum class GramKind : u8 { Lexeme, Sequence, Choice, Rule, Repetition, Members, Items };
+  struct GramNode {
+    GramKind kind;
+    u32 a, b, c, d;
+  };
+  struct Progress {
+    u32 pos, count, seen, extras;
+    bool operator==(const Progress&) const = default;
+  };
+  struct Link {  // a chain: names or values seen, bytes captured
+    u32 parent, item;
+    bool unknown;
+  };
+  struct Gather {
+    std::vector<Entry> entries;
+    bool accept = false;
+  };
+
+  Gram gram(GramKind kind, u32 a, u32 b, u32 c, u32 d);
+  u32 intern_frame(const Frame& f);
+  State intern_state(std::vector<Entry>& entries, bool accept);
+  State single(const Frame& f, State below);
+  State unite(State a, State b);
+  void add(Gather& g, const Frame& f, State below) { g.entries.push_back({intern_frame(f), below}); }
+  void add_state(Gather& g, State s);                     // its expanded entries
+  void open_frame(Gather& g, const Frame& f, State below);  // expands f
+  void open_term(Gather& g, Term t, State below);
+  void open_gram(Gather& g, Gram x, State below);
+  void open_members(Gather& g, const Frame& f, State below);
+  void open_any_key(Gather& g, const Frame& f, State below);
+  void open_items(Gather& g, const Frame& f, State below);
+  State close(Gather& g);
+  void step_frame(Gather& g, const Frame& f, State below, u8 byte);
+
+  u32 progress(const Progress& p);
+  Progress next_progress(const MembersDef& def, const Progress& p, u32 member) const;
+  bool closable(const MembersDef& def, const Progress& p) const;
+  bool extras_allowed(const MembersDef& def, const Progress& p) const;
+  bool has_next(const MembersDef& def, u32 m, u32 progress);
+  Term class_key(u32 members, u32 cls, u32 extras);       // quote, names not seen, quote
+  u32 link(IdTable& table, std::vector<Link>& links, u32 parent, u32 item);
+  std::string captured(u32 capture) const;
+  u32 text_id(const std::string& s);
+  u32 with_bit(u32 set, u32 bit);
+  bool has_bit(u32 set, u32 bit) const;
+  Term unique_item(u32 items, u32 seen);
+  Term value_spellings(const ItemsDef& def, const std::string& value);
+  std::string value_of(const std::string& text) const;    // canonical form of a JSON scalar
+  void build_keys(MembersDef& def);
+
+  u32 gram_cost(Gram g);
+  u64 extras_left(const MembersDef& def, u32 extras) const;
+  u32 members_rest(u32 m, Progress p, bool at_key, std::string* out);
+  u32 items_rest(u32 i, u32 count, u32 seen, std::string* out);
+  void refresh(MembersDef& def);
+  void refresh(ItemsDef& def);
+  u32 gram_text(Gram g, std::string* out);
+  u32 frame_rest(const Frame& f, std::string* out);
+  u32 term_text(Term t, std::string* out);
+  void check_depth(u32 depth) const {
+    if (depth > limits.depth) throw LimitError("depth", "too many frames open at once");
+  }
+
+  std::vector<GramNode> grams_;
+  std::vector<u32> lists_;
+  std::vector<u32> costs_;
+  std::vector<MembersDef> members_;
+  std::vector<ItemsDef> items_;
+  std::vector<Frame> frames_;
+  std::vector<Shape> states_;
+  std::vector<Entry> entries_;
+  std::vector<Progress> progresses_;
+  std::vector<Link> captures_{{kNone, 0, false}}, seen_{{kNone, 0, false}};
+  std::vector<std::vector<u64>> bitsets_{{}};
+  std::vector<std::string> texts_;
+  IdTable frame_table_, state_table_, progress_table_, capture_table_, seen_table_, text_table_, bitset_table_;
+  PairMemo steps_, unions_, class_keys_, unique_items_;
+  State start_ = kDead;
+  u32 depth_ = 0, class_count_ = 0;
+  u32 next_count(u32 count, u32 min, u32 max) const {
+    return max == kUnbounded ? std::min(count + 1, std::max(min, 1u)) : count + 1;
+  }
+  static constexpr u32 kUnknownText = kNone - 1;
+};
+
+std::string decode_json_string(std::string_view raw);  // without quotes; well-formed by construction
+std::string encode_json_string(std::string_view utf8);  // canonical, without quotes
+
+}  // namespace constrain

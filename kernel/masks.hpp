@@ -1,0 +1,107 @@
+// Masks: from a parser state to the set of next tokens that keep the text completable.
+//
+// Three ways, by what is left of the lexeme on top:
+//   product  few bytes are legal: walk vocabulary trie and parser together; tens of nodes.
+//   split    a wide lexeme with a terminator: tokens that end inside it are one bit set that depends on the lexeme state
+//            alone; those that leave it are kept as a trie of their remainders, walked with the parser state below.
+//   window   the same with a length bound: tokens matter by how many characters they add, so one split serves all counts.
+// A lexeme that differs from a known one by some excluded texts is walked only where the two differ.
+//
+// Invariant: a mask equals brute force over the vocabulary at every state; every fast path is an optimisation of that.
+// Rejected: one bit set per state (16 KB each); interning states while walking inside a lexeme.
+#pragma once
+
+#include <list>
+#include <memory>
+#include <unordered_map>
+
+#include "grammar.hpp"
+#include "vocabulary.hpp"
+
+namespace constrain {
+
+struct Mask {
+  std::shared_ptr<const Bits> base;  // may be null: nothing
+  std::vector<u32> clear, set;       // tokens, applied in this order
+  std::vector<u32> verify;           // allowed only if stepping through their bytes says so
+  bool ends = false;                 // the text may end here
+  size_t bytes() const { return sizeof *this + (clear.size() + set.size() + verify.size()) * 4; }
+};
+
+struct MaskCounters {
+  u64 computed = 0, cached = 0, visited = 0, splits = 0, evicted = 0;
+};
+
+class MaskEngine {
+ public:
+  MaskEngine(Automaton& automaton, std::shared_ptr<Vocab> vocab, size_t limit_bytes);
+  // row: words() words of int32. Returns the number of tokens set if `count`, else 0.
+  void fill(State s, u32* row);
+  std::shared_ptr<const Mask> mask(State s);
+  bool is_cached(State s);  // filling will be a copy
+  bool allows(State s, std::string_view text);
+  size_t cached_bytes() const { return cached_bytes_; }
+  MaskCounters counters;
+
+ private:
+  struct Sink {
+    std::vector<u32> tokens, verify;
+    bool doubtful = false;
+    void take(const Trie& trie, u32 from, u32 to) {
+      auto& list = doubtful ? verify : tokens;
+      list.insert(list.end(), trie.tokens().begin() + from, trie.tokens().begin() + to);
+    }
+  };
+  struct Loops {
+    u64 ascii[2] = {0, 0};
+    u64 lead = 0;
+    u32 most = kUnbounded;  // characters that may be read before a bound is met
+    bool covers(const TrieNode& n, const Usage& u) const {
+      return !n.ill_formed && n.characters <= most && !(u.ascii[0] & ~ascii[0]) && !(u.ascii[1] & ~ascii[1]) &&
+             !(u.lead & ~lead);
+    }
+  };
+  struct Window {  // t = (rest ∧ item{min,max}) tail
+    Term item, rest, tail;
+    u32 min, max;
+  };
+  using Key = u64;
+  bool as_term(State s, Term& t, State& below);  // the whole state is one lexeme over one rest
+
+  std::shared_ptr<const Mask> term_mask(Term t, State below);
+  std::shared_ptr<Mask> compute_term(Term t, State below);
+  std::shared_ptr<Mask> from_sink(Sink& sink);
+  bool compute_difference(Term t, State below, Mask& out);
+  bool compute_window(const Window& w, State below, Mask& out);
+  bool find_window(Term t, Window& w);
+  Term without_exclusions(Term t);
+  std::shared_ptr<const Split> split(Term t, Term item);
+  std::shared_ptr<Split> compute_split(Term t, Term item);
+  void walk_state(State s, const Trie& trie, u32 node, Sink& sink);
+  void walk_entry(const Frame& f, State below, const Trie& trie, u32 node, Sink& sink);
+  void walk_term(Term t, State below, const Trie& trie, u32 node, Sink& sink);
+  void walk_key(const Frame& f, State below, const Trie& trie, u32 node, Sink& sink);
+  void walk_difference(Term t, Term base, State below, u32 node, Sink& sink);
+  const Loops* loops(Term t);
+  bool wide(Term t);
+  Term graft(Term t, Term star, Term replacement);
+  void or_into(Bits& bits, const Mask& mask) const;
+  void remember(Key key, std::shared_ptr<const Mask> mask);
+
+  Automaton& automaton_;
+  Terms& terms_;
+  std::shared_ptr<Vocab> vocab_;
+  size_t limit_bytes_, cached_bytes_ = 0;
+  struct Cached {
+    std::shared_ptr<const Mask> mask;
+    std::list<Key>::iterator use;
+    size_t bytes;
+  };
+  std::unordered_map<Key, Cached> cache_;
+  std::list<Key> use_;
+  std::unordered_map<Term, std::shared_ptr<const Split>> splits_;
+  std::unordered_map<Term, Loops> loops_;
+  std::vector<u8> wide_;
+};
+
+}  // namespace constrain

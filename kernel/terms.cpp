@@ -1,0 +1,879 @@
+#include "terms.hpp"
+
+#include <algorithm>
+#include <queue>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace constrain {
+
+namespace {
+
+constexpr u8 kAllEncodings = 0b111;
+
+u32 saturating_add(u32 a, u32 b) { return a > kUnbounded - b ? kUnbounded : a + b; }
+u32 saturating_mul(u32 a, u32 b) {
+  if (a == 0 || b == 0) return 0;
+  if (a == kUnbounded || b == kUnbounded) return kUnbounded;
+  u64 p = u64{a} * b;
+  return p >= kUnbounded ? kUnbounded : static_cast<u32>(p);
+}
+u64 mulmod(u64 a, u64 b, u64 m) { return static_cast<u64>(static_cast<u128>(a) * b % m); }
+u64 power_mod(u32 exponent, u64 m) {
+  u64 r = 1 % m;
+  for (u32 i = 0; i < exponent; ++i) r = mulmod(r, 10 % m, m);
+  return r;
+}
+
+// Bits of the encodings in which every byte string over `set` is a sequence of whole characters.
+u8 encodings_of_bytes(const ByteSet& set) {
+  if (set.word[2] | set.word[3]) return 0;
+  bool special = (set.word[0] & 0xFFFFFFFFull) || set.has('"') || set.has('\\');
+  return special ? 0b001 : kAllEncodings;
+}
+
+// The same for one text, which is well-formed UTF-8 from its first lead byte on; escapes count as none, which is safe.
+u8 encodings_of_text(std::string_view text) {
+  if (!text.empty() && (static_cast<u8>(text[0]) & 0xC0) == 0x80) return 0;
+  bool special = std::any_of(text.begin(), text.end(),
+                             [](char c) { return static_cast<u8>(c) < 0x20 || c == '"' || c == '\\'; });
+  return special ? 0b001 : kAllEncodings;
+}
+
+}  // namespace
+
+Terms::Terms(const ByteSet& alphabet, const Limits& limits) : alphabet_(alphabet), limits_(limits) {
+  nodes_.reserve(256);
+  intern(Kind::Empty, 0, 0, 0, 0, 1, false);
+  intern(Kind::Epsilon, 0, 0, 0, 0, 2, true);
+}
+
+size_t Terms::memory() const {
+  return nodes_.size() * sizeof(Node) + (pool_.size() + rows_.size()) * 4 + (sets_.size() + lives_.size()) * 32 +
+         partitions_.size() * sizeof(Partition) + table_.bytes() + products_.bytes() + cats_.bytes();
+}
+
+// ---------------------------------------------------------------- interning
+
+Term Terms::intern(Kind kind, u32 a, u32 b, u32 c, u32 d, u64 hash, bool nullable) {
+  if (nodes_.size() >= limits_.terms) throw LimitError("terms", "the grammar needs too many regular terms");
+  Node n{kind, nullable, true, Life::Unknown, 0, 0, 0, a, b, c, d, kNone, kNone, kNone, 0, 0, hash};
+  switch (kind) {
+    case Kind::Empty:
+      n.plain = false;
+      n.life = Life::Dead;
+      n.chars = kAllEncodings;
+      break;
+    case Kind::Epsilon:
+      n.chars = kAllEncodings;
+      break;
+    case Kind::Bytes:
+      n.min_bytes = n.max_bytes = 1;
+      n.chars = encodings_of_bytes(sets_[a]);
+      break;
+    case Kind::Cat: {
+      const Node &x = nodes_[a], &y = nodes_[b];
+      n.plain = x.plain && y.plain;
+      n.chars = x.chars & y.chars;
+      n.min_bytes = saturating_add(x.min_bytes, y.min_bytes);
+      n.max_bytes = saturating_add(x.max_bytes, y.max_bytes);
+      break;
+    }
+    case Kind::Alt:
+      n.chars = kAllEncodings;
+      n.min_bytes = kUnbounded;
+      for (u32 i = 0; i < b; ++i) {
+        const Node& x = nodes_[pool_[a + i]];
+        n.plain = n.plain && x.plain;
+        n.chars &= x.chars;
+        n.min_bytes = std::min(n.min_bytes, x.min_bytes);
+        n.max_bytes = std::max(n.max_bytes, x.max_bytes);
+      }
+      break;
+    case Kind::And:
+      n.plain = false;
+      n.max_bytes = kUnbounded;
+      for (u32 i = 0; i < b; ++i) {
+        const Node& x = nodes_[pool_[a + i]];
+        n.chars |= x.chars;
+        n.min_bytes = std::max(n.min_bytes, x.min_bytes);
+        n.max_bytes = std::min(n.max_bytes, x.max_bytes);
+      }
+      if (n.min_bytes > n.max_bytes) n.life = Life::Dead;
+      break;
+    case Kind::Not:
+      n.plain = false;
+      n.max_bytes = kUnbounded;
+      break;
+    case Kind::Repeat: {
+      const Node& x = nodes_[a];
+      n.plain = x.plain;
+      n.chars = x.chars;
+      n.min_bytes = saturating_mul(x.min_bytes, b);
+      n.max_bytes = saturating_mul(x.max_bytes, c);
+      break;
+    }
+    case Kind::Literals: {
+      const auto& texts = literal_sets_[a].texts;
+      n.min_bytes = kUnbounded;
+      n.chars = kAllEncodings;
+      for (u32 i = b; i < c; ++i) {
+        n.chars &= encodings_of_text(std::string_view(texts[i]).substr(d));
+        u32 length = static_cast<u32>(texts[i].size()) - d;
+        n.min_bytes = std::min(n.min_bytes, length);
+        n.max_bytes = std::max(n.max_bytes, length);
+      }
+      break;
+    }
+    case Kind::Decimal:
+      n.plain = (alphabet_.word[0] >> 48 & 0x3FF) == 0x3FF;
+      n.min_bytes = nullable ? 0 : 1;
+      n.max_bytes = kUnbounded;
+      n.chars = kAllEncodings;
+      break;
+  }
+  if (kind != Kind::Empty && n.life == Life::Unknown && (n.plain || nullable)) n.life = Life::Alive;
+  Term id = static_cast<Term>(nodes_.size());
+  nodes_.push_back(n);
+  table_.insert(hash, id);
+  return id;
+}
+
+Term Terms::nary(Kind kind, std::vector<Term>& items) {
+  u64 h = mix(static_cast<u64>(kind), items.size());
+  // The order of children is by id, which differs between arenas: the structural hash must not depend on it.
+  u64 sum = 0;
+  for (Term t : items) sum += mix(nodes_[t].hash, 77);
+  h = mix(h, sum);
+  Term found = table_.find(h, [&](Term t) {
+    const Node& n = nodes_[t];
+    return n.kind == kind && n.b == items.size() && std::equal(items.begin(), items.end(), pool_.begin() + n.a);
+  });
+  if (found != kNone) return found;
+  bool nullable = kind == Kind::And;
+  for (Term t : items) nullable = kind == Kind::And ? nullable && nodes_[t].nullable : nullable || nodes_[t].nullable;
+  u32 at = static_cast<u32>(pool_.size());
+  pool_.insert(pool_.end(), items.begin(), items.end());
+  return intern(kind, at, static_cast<u32>(items.size()), 0, 0, h, nullable);
+}
+
+// ---------------------------------------------------------------- constructors
+
+Term Terms::bytes(const ByteSet& wanted) {
+  ByteSet set = wanted & alphabet_;
+  if (set.empty()) return kEmpty;
+  u64 h = hash_bytes(&set, sizeof set, 3);
+  Term found = table_.find(h, [&](Term t) { return nodes_[t].kind == Kind::Bytes && sets_[nodes_[t].a] == set; });
+  if (found != kNone) return found;
+  sets_.push_back(set);
+  return intern(Kind::Bytes, static_cast<u32>(sets_.size() - 1), 0, 0, 0, h, false);
+}
+
+Term Terms::literal(std::string_view text) {
+  std::vector<std::string> one;
+  one.emplace_back(text);
+  return literals(std::move(one));
+}
+
+Term Terms::literals(std::vector<std::string> texts) {
+  std::erase_if(texts, [&](const std::string& s) {
+    return std::any_of(s.begin(), s.end(), [&](char c) { return !alphabet_.has(static_cast<u8>(c)); });
+  });
+  std::sort(texts.begin(), texts.end());
+  texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
+  if (texts.empty()) return kEmpty;
+  u64 h = 5;
+  for (auto& s : texts) h = hash_bytes(s.data(), s.size(), h);
+  u32 set = literal_table_.find(h, [&](u32 i) { return literal_sets_[i].texts == texts; });
+  if (set == kNone) {
+    set = static_cast<u32>(literal_sets_.size());
+    literal_sets_.push_back({std::move(texts)});
+    literal_table_.insert(h, set);
+  }
+  return literal_range(set, 0, static_cast<u32>(literal_sets_[set].texts.size()), 0);
+}
+
+Term Terms::literal_range(u32 set, u32 lo, u32 hi, u32 depth) {
+  const auto& texts = literal_sets_[set].texts;
+  if (lo >= hi) return kEmpty;
+  const bool nullable = texts[lo].size() == depth;  // sorted: the shortest of a common prefix comes first
+  u64 h = 7;
+  for (u32 i = lo; i < hi; ++i) h = hash_bytes(texts[i].data() + depth, texts[i].size() - depth, h);
+  if (hi - lo == 1) {
+    if (nullable) return kEpsilon;
+    if (texts[lo].size() == depth + 1) {
+      ByteSet one;
+      one.add(static_cast<u8>(texts[lo][depth]));
+      return bytes(one);
+    }
+  }
+  Term found = table_.find(h, [&](Term t) {
+    const Node& n = nodes_[t];
+    if (n.kind != Kind::Literals || n.c - n.b != hi - lo) return false;
+    for (u32 i = 0; i < hi - lo; ++i)
+      if (std::string_view(literal_sets_[n.a].texts[n.b + i]).substr(n.d) !=
+          std::string_view(texts[lo + i]).substr(depth))
+        return false;
+    return true;
+  });
+  if (found != kNone) return found;
+  Term t = intern(Kind::Literals, set, lo, hi, depth, h, nullable);
+  return t;
+}
+
+Term Terms::cat(Term a, Term b) {
+  if (a == kEmpty || b == kEmpty) return kEmpty;
+  if (a == kEpsilon) return b;
+  if (b == kEpsilon) return a;
+  if (nodes_[a].kind == Kind::Cat) {
+    std::vector<Term> heads;
+    while (nodes_[a].kind == Kind::Cat) {
+      heads.push_back(nodes_[a].a);
+      a = nodes_[a].b;
+    }
+    Term r = cat(a, b);
+    for (; !heads.empty(); heads.pop_back()) r = cat(heads.back(), r);
+    return r;
+  }
+  if (u32 known = cats_.get(a, b); known != kNone) return known;
+  Term r;
+  const Node &x = nodes_[a], &y = nodes_[b];
+  const bool a_star = x.kind == Kind::Repeat && x.b == 0 && x.c == kUnbounded;
+  const Term head = y.kind == Kind::Cat ? y.a : b;
+  if (a_star && head == a) {
+    r = b;  // X* X* rest = X* rest
+  } else {
+    u64 h = mix(mix(11, x.hash), y.hash);
+    r = table_.find(h, [&](Term t) {
+      const Node& n = nodes_[t];
+      return n.kind == Kind::Cat && n.a == a && n.b == b;
+    });
+    if (r == kNone) r = intern(Kind::Cat, a, b, 0, 0, h, x.nullable && y.nullable);
+  }
+  cats_.put(a, b, r);
+  return r;
+}
+
+Term Terms::alt(std::vector<Term> items) {
+  std::vector<Term> flat;
+  flat.reserve(items.size());
+  for (Term t : items) {
+    if (t == kEmpty) continue;
+    if (nodes_[t].kind == Kind::Alt) {
+      auto c = children(t);
+      flat.insert(flat.end(), c.begin(), c.end());
+    } else {
+      flat.push_back(t);
+    }
+  }
+  auto tidy = [&] {
+    std::sort(flat.begin(), flat.end());
+    flat.erase(std::unique(flat.begin(), flat.end()), flat.end());
+  };
+  tidy();
+  if (flat.size() > 1) {
+    absorb(flat);
+    factor(flat);
+    tidy();
+    if (flat.size() > 1 && flat[0] == kEpsilon &&
+        std::any_of(flat.begin() + 1, flat.end(), [&](Term t) { return nodes_[t].nullable; }))
+      flat.erase(flat.begin());
+  }
+  if (flat.empty()) return kEmpty;
+  if (flat.size() == 1) return flat[0];
+  return nary(Kind::Alt, flat);
+}
+
+// X | Σ*T → Σ*T for X ⊆ Σ*T, before heads are factored; without it unanchored patterns never meet the string body again.
+void Terms::absorb(std::vector<Term>& items) {
+  for (size_t i = 0; i < items.size(); ++i) {
+    const Node& n = nodes_[items[i]];
+    const Term star = n.kind == Kind::Cat ? n.a : items[i];
+    const Node& s = nodes_[star];
+    if (s.kind != Kind::Repeat || s.b != 0 || s.c != kUnbounded || !nodes_[s.a].universal) continue;
+    const Term whole = items[i];
+    const u8 bit = nodes_[s.a].universal;
+    const Term tail = n.kind == Kind::Cat ? n.b : kEpsilon;
+    std::erase_if(items, [&](Term t) {
+      return t != whole && (ends_in(t, whole, bit) || ends_in(t, tail, bit));
+    });
+    i = static_cast<size_t>(std::find(items.begin(), items.end(), whole) - items.begin());
+  }
+}
+
+bool Terms::ends_in(Term t, Term tail, u8 bit) const {
+  for (int steps = 0; steps < 64; ++steps) {
+    if (t == tail) return true;
+    const Node& n = nodes_[t];
+    if (n.kind == Kind::Alt) {
+      for (u32 i = 0; i < n.b; ++i)
+        if (!ends_in(pool_[n.a + i], tail, bit)) return false;
+      return true;
+    }
+    if (n.kind == Kind::And) {
+      for (u32 i = 0; i < n.b; ++i)
+        if (ends_in(pool_[n.a + i], tail, bit)) return true;
+      return tail == kEpsilon && (n.chars & bit);
+    }
+    if (n.kind != Kind::Cat) return tail == kEpsilon && (n.chars & bit);
+    if (!(nodes_[n.a].chars & bit)) return false;
+    t = n.b;
+  }
+  return false;
+}
+
+void Terms::factor(std::vector<Term>& items) {
+  // Byte sets before the same rest become one set; then the same head before several rests is written once.
+  std::unordered_map<Term, ByteSet> by_tail;
+  std::unordered_map<Term, std::vector<Term>> by_head;
+  std::vector<Term> out;
+  std::vector<std::pair<Term, Term>> order_tail, order_head;
+  for (Term t : items) {
+    const Node& n = nodes_[t];
+    if (n.kind == Kind::Bytes || (n.kind == Kind::Cat && nodes_[n.a].kind == Kind::Bytes)) {
+      Term tail = n.kind == Kind::Bytes ? kEpsilon : n.b;
+      const ByteSet& set = sets_[n.kind == Kind::Bytes ? n.a : nodes_[n.a].a];
+      auto [it, fresh] = by_tail.try_emplace(tail);
+      if (fresh) order_tail.push_back({tail, 0});
+      it->second = it->second | set;
+    } else {
+      out.push_back(t);
+    }
+  }
+  for (auto& [tail, unused] : order_tail) out.push_back(cat(bytes(by_tail[tail]), tail));
+  items.clear();
+  for (Term t : out) {
+    const Node& n = nodes_[t];
+    Term head = n.kind == Kind::Cat ? n.a : t;
+    Term tail = n.kind == Kind::Cat ? n.b : kEpsilon;
+    auto [it, fresh] = by_head.try_emplace(head);
+    if (fresh) order_head.push_back({head, 0});
+    it->second.push_back(tail);
+  }
+  for (auto& [head, unused] : order_head) {
+    auto& tails = by_head[head];
+    items.push_back(tails.size() == 1 ? cat(head, tails[0]) : cat(head, alt(tails)));
+  }
+}
+
+Term Terms::conj(std::vector<Term> items) {
+  std::vector<Term> flat;
+  for (Term t : items) {
+    if (t == kEmpty) return kEmpty;
+    if (nodes_[t].kind == Kind::And) {
+      auto c = children(t);
+      flat.insert(flat.end(), c.begin(), c.end());
+    } else if (!(nodes_[t].kind == Kind::Not && nodes_[t].a == kEmpty)) {
+      flat.push_back(t);
+    }
+  }
+  std::sort(flat.begin(), flat.end());
+  flat.erase(std::unique(flat.begin(), flat.end()), flat.end());
+  if (flat.empty()) return complement(kEmpty);
+  if (flat.size() == 1) return flat[0];
+  // Σ* beside something that is made of whole characters anyway
+  std::vector<Term> kept;
+  for (Term t : flat) {
+    const Node& n = nodes_[t];
+    bool star = n.kind == Kind::Repeat && n.b == 0 && n.c == kUnbounded && nodes_[n.a].universal;
+    bool implied = star && std::any_of(flat.begin(), flat.end(), [&](Term o) {
+                     return o != t && (nodes_[o].chars & nodes_[n.a].universal);
+                   });
+    if (!implied) kept.push_back(t);
+  }
+  if (kept.empty()) kept.push_back(flat[0]);
+  flat = std::move(kept);
+  // windows over the same item
+  for (size_t i = 0; i < flat.size(); ++i)
+    for (size_t j = i + 1; j < flat.size();) {
+      const Node x = nodes_[flat[i]], y = nodes_[flat[j]];
+      if (x.kind == Kind::Repeat && y.kind == Kind::Repeat && x.a == y.a && nodes_[x.a].is_char) {
+        u32 lo = std::max(x.b, y.b), hi = std::min(x.c, y.c);
+        if (lo > hi) return kEmpty;
+        flat[i] = repeat(x.a, lo, hi);
+        flat.erase(flat.begin() + static_cast<long>(j));
+      } else {
+        ++j;
+      }
+    }
+  std::sort(flat.begin(), flat.end());
+  flat.erase(std::unique(flat.begin(), flat.end()), flat.end());
+  if (flat.size() == 1) return flat[0];
+  for (Term t : flat) {
+    const Node n = nodes_[t];
+    auto rest_matches = [&](std::string_view text) {
+      return std::all_of(flat.begin(), flat.end(), [&](Term o) { return o == t || matches(o, text); });
+    };
+    if (t == kEpsilon) return rest_matches("") ? kEpsilon : kEmpty;
+    if (n.kind == Kind::Bytes) {
+      ByteSet kept_bytes;
+      const ByteSet set = sets_[n.a];
+      set.each([&](u8 b) {
+        char c = static_cast<char>(b);
+        if (rest_matches({&c, 1})) kept_bytes.add(b);
+      });
+      return bytes(kept_bytes);
+    }
+    if (n.kind == Kind::Literals && n.c - n.b <= 64) {
+      std::vector<std::string> texts;
+      for (u32 i = n.b; i < n.c; ++i) texts.push_back(literal_sets_[n.a].texts[i].substr(n.d));
+      std::erase_if(texts, [&](const std::string& s) { return !rest_matches(s); });
+      return literals(std::move(texts));
+    }
+    if (n.kind == Kind::Not && std::find(flat.begin(), flat.end(), n.a) != flat.end()) return kEmpty;
+  }
+  return nary(Kind::And, flat);
+}
+
+Term Terms::complement(Term a) {
+  if (nodes_[a].kind == Kind::Not) return nodes_[a].a;
+  u64 h = mix(13, nodes_[a].hash);
+  Term found = table_.find(h, [&](Term t) { return nodes_[t].kind == Kind::Not && nodes_[t].a == a; });
+  return found != kNone ? found : intern(Kind::Not, a, 0, 0, 0, h, !nodes_[a].nullable);
+}
+
+Term Terms::repeat(Term a, u32 min, u32 max) {
+  if (min > max) return kEmpty;
+  if (max == 0) return kEpsilon;
+  if (a == kEmpty) return min == 0 ? kEpsilon : kEmpty;
+  if (a == kEpsilon) return kEpsilon;
+  const Node n = nodes_[a];
+  if (n.nullable) min = 0;
+  if (n.kind == Kind::Alt && pool_[n.a] == kEpsilon) {
+    std::vector<Term> rest(pool_.begin() + n.a + 1, pool_.begin() + n.a + n.b);
+    return repeat(alt(std::move(rest)), 0, max);
+  }
+  if (min == 1 && max == 1) return a;
+  if (n.kind == Kind::Repeat && n.b == 0 && n.c == kUnbounded) return a;
+  if (n.kind == Kind::Repeat && n.b <= 1 && min == 0 && max == kUnbounded) return repeat(n.a, 0, kUnbounded);
+  u64 h = mix(mix(mix(17, n.hash), min), max);
+  Term found = table_.find(h, [&](Term t) {
+    const Node& o = nodes_[t];
+    return o.kind == Kind::Repeat && o.a == a && o.b == min && o.c == max;
+  });
+  return found != kNone ? found : intern(Kind::Repeat, a, min, max, 0, h, min == 0);
+}
+
+// phase: 0 nothing read, 1 in the integer digits, 2+i after the point with i digits read
+Term Terms::decimal(u64 coefficient, u32 scale) { return decimal_state(coefficient, scale, 0, 0); }
+
+Term Terms::decimal_state(u64 coefficient, u32 scale, u64 rest, u32 phase) {
+  bool nullable = false;
+  if (phase >= 2) {
+    const u32 read = phase - 2, left = scale > read ? scale - read : 0;
+    const u64 ten = power_mod(left, coefficient);
+    const u64 here = mulmod(rest, ten, coefficient);
+    const u64 needed = here == 0 ? 0 : coefficient - here;
+    u128 reach = 1;
+    for (u32 i = 0; i < left && reach <= needed; ++i) reach *= 10;
+    if (reach <= needed) return kEmpty;  // no digits that are left can make it a multiple
+    if (left == 0 && read > 0) {
+      ByteSet zero;
+      zero.add('0');
+      return repeat(bytes(zero), 0, kUnbounded);
+    }
+    nullable = read > 0 && here == 0;
+  } else if (phase == 1) {
+    nullable = mulmod(rest, power_mod(scale, coefficient), coefficient) == 0;
+  }
+  u64 h = mix(mix(mix(mix(19, coefficient), scale), rest), phase);
+  Term found = table_.find(h, [&](Term t) {
+    const Node& n = nodes_[t];
+    return n.kind == Kind::Decimal && n.b == scale && n.c == phase &&
+           decimals_[n.a] == std::array<u64, 2>{coefficient, rest};
+  });
+  if (found != kNone) return found;
+  decimals_.push_back({coefficient, rest});
+  return intern(Kind::Decimal, static_cast<u32>(decimals_.size() - 1), scale, phase, 0, h, nullable);
+}
+
+// ---------------------------------------------------------------- byte classes
+
+u32 Terms::intern_partition(Partition&& p) {
+  u64 h = hash_bytes(p.of.data(), 256, 23);
+  u32 found = partition_table_.find(h, [&](u32 i) { return partitions_[i].of == p.of; });
+  if (found != kNone) return found;
+  std::array<bool, 256> have{};
+  for (int b = 0; b < 256; ++b)
+    if (!have[p.of[b]] || (alphabet_.has(static_cast<u8>(b)) && !alphabet_.has(p.sample[p.of[b]]))) {
+      have[p.of[b]] = true;
+      p.sample[p.of[b]] = static_cast<u8>(b);
+    }
+  u32 id = static_cast<u32>(partitions_.size());
+  partitions_.push_back(std::move(p));
+  partition_table_.insert(h, id);
+  return id;
+}
+
+u32 Terms::product(u32 p, u32 q) {
+  if (p == q) return p;
+  if (p > q) std::swap(p, q);
+  if (u32 known = products_.get(p, q); known != kNone) return known;
+  Partition r;
+  r.count = 0;
+  std::unordered_map<u32, u8> seen;
+  for (int b = 0; b < 256; ++b) {
+    u32 key = u32{partitions_[p].of[b]} << 8 | partitions_[q].of[b];
+    auto [it, fresh] = seen.try_emplace(key, static_cast<u8>(r.count));
+    if (fresh) ++r.count;
+    r.of[b] = it->second;
+  }
+  u32 id = intern_partition(std::move(r));
+  products_.put(p, q, id);
+  return id;
+}
+
+u32 Terms::classes(Term t) {
+  if (nodes_[t].classes != kNone) return nodes_[t].classes;
+  u32 id = kNone;
+  const Node n = nodes_[t];
+  auto from_sets_of_bytes = [&](auto&& class_of) {
+    Partition p;
+    std::unordered_map<u32, u8> seen;
+    p.count = 0;
+    for (int b = 0; b < 256; ++b) {
+      auto [it, fresh] = seen.try_emplace(class_of(static_cast<u8>(b)), static_cast<u8>(p.count));
+      if (fresh) ++p.count;
+      p.of[b] = it->second;
+    }
+    return intern_partition(std::move(p));
+  };
+  switch (n.kind) {
+    case Kind::Empty:
+    case Kind::Epsilon:
+      id = from_sets_of_bytes([](u8) { return 0u; });
+      break;
+    case Kind::Bytes: {
+      const ByteSet set = sets_[n.a];
+      id = from_sets_of_bytes([&](u8 b) { return set.has(b) ? 1u : 0u; });
+      break;
+    }
+    case Kind::Cat: {
+      id = classes(n.a);
+      // a long chain of nullable heads must not recurse
+      Term head = n.a, rest = n.b;
+      while (nodes_[head].nullable) {
+        bool more = nodes_[rest].kind == Kind::Cat;
+        head = more ? nodes_[rest].a : rest;
+        id = product(id, classes(head));
+        if (!more) break;
+        rest = nodes_[rest].b;
+      }
+      break;
+    }
+    case Kind::Alt:
+    case Kind::And:
+      id = classes(pool_[n.a]);
+      for (u32 i = 1; i < n.b; ++i) id = product(id, classes(pool_[n.a + i]));
+      break;
+    case Kind::Not:
+    case Kind::Repeat:
+      id = classes(n.a);
+      break;
+    case Kind::Literals: {
+      std::array<u32, 256> own{};
+      for (u32 i = n.b; i < n.c; ++i) {
+        const auto& s = literal_sets_[n.a].texts[i];
+        if (s.size() > n.d) own[static_cast<u8>(s[n.d])] = 1u + static_cast<u8>(s[n.d]);
+      }
+      id = from_sets_of_bytes([&](u8 b) { return own[b]; });
+      break;
+    }
+    case Kind::Decimal:
+      id = from_sets_of_bytes([](u8 b) { return (b >= '0' && b <= '9') || b == '.' ? 1u + b : 0u; });
+      break;
+  }
+  nodes_[t].classes = id;
+  return id;
+}
+
+// ---------------------------------------------------------------- derivatives
+
+Term Terms::derive(Term t, u8 byte) {
+  if (!alphabet_.has(byte)) return kEmpty;
+  u32 p = classes(t);
+  u32 c = partitions_[p].of[byte];
+  u32 row = nodes_[t].row;
+  if (row == kNone) {
+    row = static_cast<u32>(rows_.size());
+    rows_.resize(rows_.size() + partitions_[p].count, kNone);
+    nodes_[t].row = row;
+  }
+  if (rows_[row + c] != kNone) return rows_[row + c];
+  deadline.check();
+  Term d = derive_uncached(t, byte);
+  rows_[row + c] = d;
+  return d;
+}
+
+Term Terms::derive_uncached(Term t, u8 byte) {
+  const Node n = nodes_[t];
+  switch (n.kind) {
+    case Kind::Empty:
+    case Kind::Epsilon:
+      return kEmpty;
+    case Kind::Bytes:
+      return sets_[n.a].has(byte) ? kEpsilon : kEmpty;
+    case Kind::Cat: {
+      if (!nodes_[n.a].nullable) return cat(derive(n.a, byte), n.b);
+      std::vector<Term> parts{cat(derive(n.a, byte), n.b)};
+      Term rest = n.b;
+      for (;;) {  // as in classes(): nullable heads one after the other
+        if (nodes_[rest].kind != Kind::Cat) {
+          parts.push_back(derive(rest, byte));
+          break;
+        }
+        Term head = nodes_[rest].a, tail = nodes_[rest].b;
+        parts.push_back(cat(derive(head, byte), tail));
+        if (!nodes_[head].nullable) break;
+        rest = tail;
+      }
+      return alt(std::move(parts));
+    }
+    case Kind::Alt:
+    case Kind::And: {
+      std::vector<Term> parts;
+      parts.reserve(n.b);
+      for (u32 i = 0; i < n.b; ++i) {
+        parts.push_back(derive(pool_[n.a + i], byte));
+        if (n.kind == Kind::And && parts.back() == kEmpty) return kEmpty;
+      }
+      return n.kind == Kind::Alt ? alt(std::move(parts)) : conj(std::move(parts));
+    }
+    case Kind::Not:
+      return complement(derive(n.a, byte));
+    case Kind::Repeat:
+      return cat(derive(n.a, byte), repeat(n.a, n.b ? n.b - 1 : 0, n.c == kUnbounded ? n.c : n.c - 1));
+    case Kind::Literals: {
+      const auto& texts = literal_sets_[n.a].texts;
+      auto byte_at = [&](u32 i) { return texts[i].size() > n.d ? int{static_cast<u8>(texts[i][n.d])} : -1; };
+      auto bound = [&](int b) {
+        u32 lo = n.b, hi = n.c;
+        while (lo < hi) {
+          u32 mid = lo + (hi - lo) / 2;
+          if (byte_at(mid) < b) lo = mid + 1;
+          else hi = mid;
+        }
+        return lo;
+      };
+      return literal_range(n.a, bound(byte), bound(byte + 1), n.d + 1);
+    }
+    case Kind::Decimal: {
+      auto [coefficient, rest] = decimals_[n.a];
+      if (byte == '.') return n.c == 1 ? decimal_state(coefficient, n.b, rest, 2) : kEmpty;
+      if (byte < '0' || byte > '9') return kEmpty;
+      u64 r = (mulmod(rest, 10 % coefficient, coefficient) + (byte - '0') % coefficient) % coefficient;
+      if (n.c < 2) return decimal_state(coefficient, n.b, r, 1);
+      if (n.c - 2 >= n.b) {  // beyond the scale only zeros
+        if (byte != '0' || rest != 0) return kEmpty;
+        ByteSet zero;
+        zero.add('0');
+        return repeat(bytes(zero), 0, kUnbounded);
+      }
+      return decimal_state(coefficient, n.b, r, n.c + 1);
+    }
+  }
+  return kEmpty;
+}
+
+// ---------------------------------------------------------------- questions
+
+bool Terms::decide_life(Term t) {
+  const Node n = nodes_[t];
+  auto settle = [&](bool alive) {
+    nodes_[t].life = alive ? Life::Alive : Life::Dead;
+    return alive;
+  };
+  if (n.kind == Kind::Cat) {
+    for (Term rest = t;;) {
+      const Node c = nodes_[rest];
+      if (c.kind != Kind::Cat) return settle(alive(rest));
+      if (!alive(c.a)) return settle(false);
+      rest = c.b;
+    }
+  }
+  if (n.kind == Kind::Alt) {
+    for (u32 i = 0; i < n.b; ++i)
+      if (alive(pool_[n.a + i])) return settle(true);
+    return settle(false);
+  }
+  if (n.kind == Kind::Repeat) return settle(alive(n.a));
+  // And, Not, Decimal over a poor alphabet: best-first search for a nullable derivative, shortest rest first
+  struct Item {
+    u32 cost, index;
+    bool operator<(const Item& o) const { return cost != o.cost ? cost > o.cost : index > o.index; }
+  };
+  std::priority_queue<Item> queue;
+  std::vector<std::pair<Term, u32>> visited{{t, kNone}};
+  std::unordered_set<Term> known{t};
+  queue.push({n.min_bytes, 0});
+  while (!queue.empty()) {
+    u32 at = queue.top().index;
+    queue.pop();
+    const Term here = visited[at].first;
+    const u32 count = partition(here).count;
+    for (u32 c = 0; c < count; ++c) {
+      u8 sample = partition(here).sample[c];
+      Term d = derive(here, sample);
+      if (d == kEmpty || nodes_[d].life == Life::Dead) continue;
+      bool found = nodes_[d].life == Life::Alive;
+      if (!found && nodes_[d].kind != Kind::And && nodes_[d].kind != Kind::Not && nodes_[d].kind != Kind::Decimal) {
+        found = alive(d);
+        if (!found) continue;
+      }
+      if (found) {
+        for (u32 i = at; i != kNone; i = visited[i].second) nodes_[visited[i].first].life = Life::Alive;
+        return true;
+      }
+      if (known.insert(d).second) {
+        if (known.size() > limits_.liveness)
+          throw LimitError("liveness", "whether anything is left to match takes too long to decide");
+        visited.push_back({d, at});
+        queue.push({nodes_[d].min_bytes, static_cast<u32>(visited.size() - 1)});
+      }
+    }
+  }
+  for (auto& [term, parent] : visited) nodes_[term].life = Life::Dead;
+  return false;
+}
+
+const ByteSet& Terms::live_bytes(Term t) {
+  if (nodes_[t].live != kNone) return lives_[nodes_[t].live];
+  ByteSet set;
+  const Partition p = partition(t);
+  std::array<bool, 256> live{};
+  for (u32 c = 0; c < p.count; ++c) live[c] = live_derive(t, p.sample[c]) != kEmpty;
+  for (int b = 0; b < 256; ++b)
+    if (live[p.of[b]] && alphabet_.has(static_cast<u8>(b))) set.add(static_cast<u8>(b));
+  nodes_[t].live = static_cast<u32>(lives_.size());
+  lives_.push_back(set);
+  return lives_.back();
+}
+
+bool Terms::matches(Term t, std::string_view text) {
+  for (char c : text) {
+    t = derive(t, static_cast<u8>(c));
+    if (t == kEmpty) return false;
+  }
+  return nodes_[t].nullable;
+}
+
+u32 Terms::shortest_length(Term t) {
+  return nodes_[t].plain && nodes_[t].kind != Kind::Decimal ? nodes_[t].min_bytes
+                                                            : static_cast<u32>(shortest(t).size());
+}
+
+std::string Terms::shortest(Term t) {
+  // A*: bytes written so far plus the least that can follow, which never overestimates.
+  struct Item {
+    u32 cost, depth, index;
+    bool operator<(const Item& o) const {
+      return cost != o.cost ? cost > o.cost : depth != o.depth ? depth < o.depth : index > o.index;
+    }
+  };
+  struct Step {
+    Term term;
+    u32 parent;
+    u8 byte;
+  };
+  if (nodes_[t].nullable) return {};
+  if (nodes_[t].kind == Kind::Cat) {
+    std::string text;
+    Term rest = t;
+    while (nodes_[rest].kind == Kind::Cat) {
+      text += shortest(nodes_[rest].a);
+      rest = nodes_[rest].b;
+    }
+    return text + shortest(rest);
+  }
+  if (nodes_[t].kind == Kind::Repeat) {
+    std::string one = shortest(nodes_[t].a), text;
+    for (u32 i = 0; i < nodes_[t].b; ++i) text += one;
+    return text;
+  }
+  std::priority_queue<Item> queue;
+  std::vector<Step> steps{{t, kNone, 0}};
+  std::unordered_set<Term> done;
+  queue.push({nodes_[t].min_bytes, 0, 0});
+  while (!queue.empty()) {
+    auto [cost, depth, at] = queue.top();
+    queue.pop();
+    const Term here = steps[at].term;
+    if (nodes_[here].nullable) {
+      std::string text;
+      for (u32 i = at; steps[i].parent != kNone; i = steps[i].parent) text.push_back(static_cast<char>(steps[i].byte));
+      std::reverse(text.begin(), text.end());
+      return text;
+    }
+    if (!done.insert(here).second) continue;
+    if (done.size() > limits_.liveness) throw LimitError("liveness", "a shortest text takes too long to find");
+    const Partition p = partition(here);
+    std::array<int, 256> pick;
+    pick.fill(-1);
+    auto rank = [](int b) {
+      return (b >= 'a' && b <= 'z') || (b >= '0' && b <= '9') ? 0 : b >= ' ' && b < 127 ? 1 : 2;
+    };
+    for (int b = 0; b < 256; ++b)
+      if (alphabet_.has(static_cast<u8>(b)) && (pick[p.of[b]] < 0 || rank(b) < rank(pick[p.of[b]]))) pick[p.of[b]] = b;
+    for (u32 c = 0; c < p.count; ++c) {
+      if (pick[c] < 0) continue;
+      Term d = live_derive(here, static_cast<u8>(pick[c]));
+      if (d == kEmpty || done.contains(d)) continue;
+      steps.push_back({d, at, static_cast<u8>(pick[c])});
+      queue.push({saturating_add(depth + 1, nodes_[d].min_bytes), depth + 1, static_cast<u32>(steps.size() - 1)});
+    }
+  }
+  throw LimitError("liveness", "no text is left to write");
+}
+
+u64 Terms::cardinality(Term start, u64 limit) {
+  // Iterative depth-first count; meeting an open state that is alive again means infinitely many.
+  struct Frame {
+    Term term;
+    u32 next;
+    u64 total;
+  };
+  const u64 many = limit + 1;
+  if (start == kEmpty || !alive(start)) return 0;
+  std::unordered_map<Term, u64> memo;
+  std::unordered_set<Term> open;
+  std::vector<Frame> stack{{start, 0, nodes_[start].nullable ? u64{1} : 0}};
+  open.insert(start);
+  std::vector<u64> weight;
+  while (true) {
+    Frame& f = stack.back();
+    const Partition& p = partition(f.term);
+    if (f.next == p.count) {
+      u64 total = std::min(f.total, many);
+      memo[f.term] = total;
+      open.erase(f.term);
+      stack.pop_back();
+      if (stack.empty()) return total;
+      Frame& up = stack.back();
+      const Partition& q = partition(up.term);
+      u64 width = 0;
+      for (int b = 0; b < 256; ++b) width += q.of[b] == up.next && alphabet_.has(static_cast<u8>(b));
+      up.total = std::min(many, up.total + (total > many / width ? many : total * width));
+      ++up.next;
+      continue;
+    }
+    if (memo.size() > 20'000 || f.total >= many) return many;
+    Term d = live_derive(f.term, p.sample[f.next]);
+    if (d == kEmpty) {
+      ++f.next;
+    } else if (open.contains(d)) {
+      return many;
+    } else if (auto it = memo.find(d); it != memo.end()) {
+      u64 width = 0;
+      const Partition& q = partition(f.term);
+      for (int b = 0; b < 256; ++b) width += q.of[b] == f.next && alphabet_.has(static_cast<u8>(b));
+      f.total = std::min(many, f.total + (it->second > many / width ? many : it->second * width));
+      ++f.next;
+    } else {
+      open.insert(d);
+      stack.push_back({d, 0, nodes_[d].nullable ? u64{1} : 0});
+    }
+  }
+}
+
+}  // namespace constrain

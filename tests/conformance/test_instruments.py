@@ -1,0 +1,111 @@
+"""The instruments themselves: a measurement is only as good as what takes it."""
+
+import json
+import os
+import time
+from decimal import Decimal
+
+from benchmarks import data, declared_order, first_cut, tables, workers
+
+
+def test_numbers_that_no_float_holds_are_written_as_they_were_read():
+    text = '{"a": 1.0, "b": 0.12345678901234567890123, "c": 1e400, "d": 12345678901234567890, "e": 19.99}'
+    value = data.parse_json(text)
+    assert isinstance(value["b"], Decimal) and isinstance(value["e"], float)
+    assert data.parse_json(data.json_text(value)) == value
+    assert '"b": 0.12345678901234567890123' in data.json_text(value)
+
+
+def test_json_text_is_what_json_dumps_writes():
+    value = {"é": [1, 1.5, None, True, "\u2028\x7f\x01"], "b": {}}
+    assert data.json_text(value, ascii=True) == json.dumps(value)
+    assert data.json_text(value) == json.dumps(value, ensure_ascii=False)
+
+
+def test_a_lone_surrogate_is_written_in_ascii():
+    assert data.json_text("\ud800é") == '"\\ud800\\u00e9"'
+
+
+def test_canonical_numbers_keep_their_value():
+    assert data.json_text(data.with_canonical_numbers([1.0, -0.0, 1e21, 2.50, True])) == f"[1, 0, {10**21}, 2.5, true]"
+
+
+def test_members_come_in_order_of_first_appearance():
+    schema = {
+        "required": ["r", "b"],
+        "allOf": [{"properties": {"c": {}, "a": {}}}, {"$ref": "#/$defs/more"}],
+        "properties": {"b": {"properties": {"y": {}, "x": {}}}},
+        "$defs": {"more": {"properties": {"d": {}}}},
+    }
+    (found,) = declared_order.candidates(schema, {"z": 1, "r": 2, "d": 3, "a": 4, "b": {"x": 1, "y": 2}, "c": 5})
+    assert list(found) == ["b", "c", "a", "d", "r", "z"]
+    assert list(found["b"]) == ["y", "x"]
+
+
+def test_branches_that_cannot_hold_do_not_set_the_order_of_the_second_candidate():
+    schema = {
+        "anyOf": [
+            {"properties": {"kind": {"const": 1}, "a": {}, "b": {}}},
+            {"properties": {"b": {}, "a": {}, "kind": {"const": 2}}},
+        ]
+    }
+    broad, narrow = declared_order.candidates(schema, {"a": 0, "b": 0, "kind": 2})
+    assert (list(broad), list(narrow)) == (["kind", "a", "b"], ["b", "a", "kind"])
+
+
+def test_items_are_sorted_by_the_schema_of_their_place():
+    schema = {"prefixItems": [{"properties": {"b": {}, "a": {}}}], "items": {"properties": {"a": {}, "b": {}}}}
+    (found,) = declared_order.candidates(schema, [{"a": 1, "b": 2}, {"b": 1, "a": 2}])
+    assert [list(item) for item in found] == [["b", "a"], ["a", "b"]]
+
+
+def test_first_cut_names_what_is_outside_and_where():
+    schema = {
+        "properties": {"not": {"type": "string"}, "if": {"not": {}}, "u": {"items": {}, "uniqueItems": True}},
+        "oneOf": [{"minimum": 1}, {"maximum": 5}],
+        "$defs": {"unused": {"contains": {}}},
+    }
+    found = set(first_cut.outside_first_cut(schema))
+    assert found == {("#/properties/if", "not"), ("#/properties/u", "uniqueItems"), ("#", "oneOf")}
+
+
+def test_first_cut_takes_branches_told_apart_by_type_or_by_a_required_const():
+    def tagged(tag: str) -> dict[str, object]:
+        return {"type": "object", "properties": {"t": {"const": tag}}, "required": ["t"]}
+
+    assert first_cut.uses_only_first_cut({"oneOf": [{"type": "string"}, tagged("a"), tagged("b")]})
+    assert not first_cut.uses_only_first_cut({"oneOf": [tagged("a"), tagged("a")]})
+    assert not first_cut.uses_only_first_cut({"oneOf": [{"type": "number"}, {"type": "integer"}]})
+
+
+def test_first_cut_follows_recursion_once():
+    assert first_cut.uses_only_first_cut({"properties": {"next": {"$ref": "#"}}})
+
+
+def test_patterns_are_disjoint_only_if_their_heads_differ():
+    assert first_cut.are_patterns_disjoint({"patternProperties": {"^x-": {}, "^y": {}}})
+    assert not first_cut.are_patterns_disjoint({"patternProperties": {"^x": {}, "^x-": {}}})
+    assert not first_cut.are_patterns_disjoint({"patternProperties": {"^a*": {}, "^b": {}}})
+    assert not first_cut.are_patterns_disjoint({"patternProperties": {"^x": {}}, "properties": {"xy": {}}})
+
+
+def test_quantiles_are_values_that_were_measured():
+    assert [tables.quantile(range(1, 1001), q) for q in (0.5, 0.99, 0.999, 1)] == [500, 990, 999, 1000]
+
+
+def misbehave(argument: str, step: workers.Step) -> str:
+    """A task of `workers.run`: hangs, dies or answers."""
+    step(argument)
+    if argument == "hang":
+        time.sleep(60)
+    if argument == "die":
+        os._exit(3)
+    return argument
+
+
+def test_a_task_that_hangs_or_dies_costs_only_itself():
+    arguments = ["a", "hang", "b", "die", "c"]
+    found = dict(workers.run(misbehave, arguments, processes=2, step_limit_s=0.5))
+    assert found[1] == workers.Lost("timeout", "hang")
+    assert found[3] == workers.Lost("crash", "die")
+    assert [found[i] for i in (0, 2, 4)] == ["a", "b", "c"]

@@ -1,0 +1,306 @@
+"""Hypothesis strategies: random regular terms, random grammars, and texts that are near a grammar's language.
+
+Alphabets are small, so that random texts hit; they hold what goes wrong: quotes, backslashes, controls, DEL, characters
+of two, three and four bytes, digits and the point. References stand only behind an opening mark, so no grammar is
+left-recursive. `EXAMPLES` scales every property test: `CONSTRAIN_EXAMPLES=20` for a nightly run.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections import deque
+from collections.abc import Iterable
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+
+from constrain.grammar import terms
+from tests.reference.grammar import Recognizer, State
+
+EXAMPLES = float(os.environ.get("CONSTRAIN_EXAMPLES", "1"))
+
+CHARACTERS = 'ab01."\\/\n\x01\x7f é日😀'
+ALPHABETS = ("ab", "01.", 'a"\\', "aé日😀", "b/\n\x01\x7f", CHARACTERS)
+WIDE_RANGES = ((0x20, 0x7E), (0, 0x10FFFF), (0xC0, 0x7FF), (0x7F, 0x80), (0x1F600, 0x1F64F), (0xFFFF, 0x10000))
+
+
+def examples(count: int, **options: object) -> settings:
+    """Settings for `count` examples in CI, deterministic there; more under `CONSTRAIN_EXAMPLES`."""
+    return settings(
+        max_examples=max(1, int(count * EXAMPLES)),
+        deadline=None,
+        derandomize=EXAMPLES <= 1,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
+        **options,  # pyright: ignore[reportArgumentType]
+    )
+
+
+# ---------------------------------------------------------------- regular terms
+
+
+def texts(alphabet: str = CHARACTERS, max_size: int = 4) -> st.SearchStrategy[str]:
+    return st.text(alphabet=alphabet, max_size=max_size)
+
+
+def character_classes(alphabet: str) -> st.SearchStrategy[terms.Regular]:
+    single = st.sampled_from(alphabet).map(lambda c: (ord(c), ord(c)))
+    return st.lists(single | st.sampled_from(WIDE_RANGES), min_size=1, max_size=3).map(terms.char_class)
+
+
+def decimal_multiples() -> st.SearchStrategy[terms.Regular]:
+    return st.builds(terms.DecimalMultiple, st.sampled_from((1, 2, 3, 4, 5, 7, 10, 15, 25)), st.integers(0, 2))
+
+
+@st.composite
+def bounds(draw: st.DrawFn, highest: int = 4) -> tuple[int, int | None]:
+    least = draw(st.integers(0, highest - 1))
+    return least, draw(st.none() | st.integers(least, highest))
+
+
+def regulars(
+    alphabet: str | None = None, *, encoded: bool = True, complements: bool = True, max_leaves: int = 8
+) -> st.SearchStrategy[terms.Regular]:
+    """Terms of every kind; `encoded=False` leaves out `Encoded`, `complements=False` also `And` and `Not`."""
+    if alphabet is None:
+        return st.sampled_from(ALPHABETS).flatmap(
+            lambda one: regulars(one, encoded=encoded, complements=complements, max_leaves=max_leaves)
+        )
+    leaves = st.one_of(
+        character_classes(alphabet),
+        texts(alphabet).map(terms.Literal),
+        st.lists(texts(alphabet), max_size=5, unique=True).map(lambda many: terms.LiteralSet(tuple(many))),
+        st.sampled_from((terms.EPSILON, terms.ANY_CHAR, terms.ANY_TEXT, terms.EMPTY)),
+        *([decimal_multiples()] if complements and "0" in alphabet else []),
+    )
+    if encoded:
+        plain = regulars(alphabet, encoded=False, complements=complements, max_leaves=max_leaves // 2)
+        encodings = st.sampled_from(("json", "json_any"))
+        leaves |= st.builds(terms.Encoded, plain, encodings) | plain.flatmap(
+            lambda item: st.builds(_quoted, st.just(item), encodings)
+        )
+
+    def extend(inner: st.SearchStrategy[terms.Regular]) -> st.SearchStrategy[terms.Regular]:
+        several = st.lists(inner, min_size=1, max_size=3).map(tuple)
+        repeats = st.builds(lambda item, limits: terms.Repeat(item, *limits), inner, bounds())
+        kinds = [several.map(terms.Concat), several.map(terms.Alternation), repeats]
+        if complements:
+            kinds += [several.map(terms.And), inner.map(terms.Not)]
+        return st.one_of(kinds)
+
+    return st.recursive(leaves, extend, max_leaves=max_leaves)
+
+
+def _quoted(item: terms.Regular, encoding: terms.Encoding) -> terms.Regular:
+    return terms.Concat((terms.Literal('"'), terms.Encoded(item, encoding), terms.Literal('"')))
+
+
+# ---------------------------------------------------------------- grammars
+
+BLANKS = terms.Repeat(terms.char_class([(0x20, 0x20), (0x0A, 0x0A)]), 0, 2)
+SPACE = terms.Literal(" ")
+
+
+def _punctuation(left: str, right: str) -> st.SearchStrategy[terms.Punctuation]:
+    opening, closing, comma, colon = map(terms.Literal, (left, right, ",", ":"))
+    return st.sampled_from(
+        (
+            terms.Punctuation(opening, closing, comma, colon),
+            terms.Punctuation(opening, closing, terms.Literal(", "), terms.Literal(": ")),
+            terms.Punctuation(opening, terms.concat(BLANKS, closing), terms.concat(BLANKS, comma), colon, BLANKS),
+            terms.Punctuation(opening, terms.Literal("\n" + right), comma, terms.Literal(": "), terms.Literal("\n ")),
+        )
+    )
+
+
+NAMES = ("a", "b", "ab", "é", '"', "", "a\n")
+NUMBERS = terms.concat(
+    terms.optional(terms.Literal("-")),
+    terms.alternation(
+        terms.Literal("0"), terms.concat(terms.char_class([(49, 57)]), terms.Repeat(terms.char_class([(48, 57)]), 0, 2))
+    ),
+)
+ANY_SPELLING_OF_NUMBERS = terms.concat(
+    NUMBERS,
+    terms.optional(terms.concat(terms.Literal("."), terms.Repeat(terms.char_class([(48, 57)]), 1, 2))),
+    terms.optional(terms.concat(terms.Literal("e"), terms.optional(terms.Literal("-")), terms.char_class([(48, 50)]))),
+)
+
+
+def strings(encoding: terms.Encoding) -> st.SearchStrategy[terms.Regular]:
+    """Quoted strings of a random plain term."""
+    some = regulars("abé", encoded=False, max_leaves=3) | st.sampled_from((terms.ANY_TEXT, terms.LiteralSet(NAMES)))
+    return some.map(lambda item: _quoted(item, encoding))
+
+
+def scalars(encoding: terms.Encoding, numbers: str) -> st.SearchStrategy[terms.Regular]:
+    """JSON scalars of few or many values, for `Items` that must differ."""
+    number = ANY_SPELLING_OF_NUMBERS if numbers == "any" else NUMBERS
+    few = ("1", "1.0", "0", "-0", "10e-1") if numbers == "any" else ("1", "0", "-2")
+    kinds = st.one_of(
+        st.lists(st.sampled_from(few), min_size=1, max_size=4, unique=True).map(
+            lambda many: terms.LiteralSet(tuple(many))
+        ),
+        st.just(number),
+        strings(encoding),
+        st.sampled_from((terms.Literal("null"), terms.LiteralSet(("true", "false")))),
+    )
+    return st.lists(kinds, min_size=1, max_size=2).map(lambda many: terms.alternation(*many))
+
+
+@st.composite
+def members(draw: st.DrawFn, values: st.SearchStrategy[terms.Grammar]) -> terms.Members:
+    names = draw(st.lists(st.sampled_from(NAMES), max_size=4, unique=True))
+    declared = tuple(terms.Member(name, draw(values), draw(st.booleans())) for name in names)
+    disjoint = draw(
+        st.sampled_from(
+            (
+                (),
+                (terms.ANY_TEXT,),
+                (terms.LiteralSet(("a", "x", "é")),),
+                (terms.Not(terms.LiteralSet(("x",))), terms.Literal("x")),
+                (terms.Repeat(terms.char_class([(97, 98)]), 1, 2), terms.Literal("é")),
+            )
+        )
+    )
+    least, most = draw(st.sampled_from(((0, None), (0, None), (0, 2), (1, None), (2, None), (3, 4), (2, 2))))
+    return terms.Members(
+        declared,
+        tuple(terms.NameClass(one, draw(values)) for one in disjoint),
+        draw(_punctuation("{", "}")),
+        order=draw(st.sampled_from(("declared", "any"))),
+        min_count=least,
+        max_count=most,
+        encoding=draw(st.sampled_from(("json", "json_any"))),
+    )
+
+
+@st.composite
+def items(draw: st.DrawFn, values: st.SearchStrategy[terms.Grammar]) -> terms.Items:
+    least, most = draw(st.sampled_from(((0, None), (0, None), (1, None), (0, 2), (2, 3), (3, 3))))
+    return terms.Items(
+        tuple(draw(st.lists(values, max_size=2))),
+        draw(st.none() | values),
+        draw(_punctuation("[", "]")),
+        min_count=least,
+        max_count=most,
+    )
+
+
+@st.composite
+def unique_items(draw: st.DrawFn) -> terms.Items:
+    least, most = draw(st.sampled_from(((0, None), (1, None), (0, 2), (2, 3), (3, 3))))
+    encoding: terms.Encoding = draw(st.sampled_from(("json", "json_any")))
+    numbers = draw(st.sampled_from(("canonical", "any")))
+    return terms.Items(
+        (),
+        terms.Lexeme(draw(scalars(encoding, numbers))),
+        draw(_punctuation("[", "]")),
+        min_count=least,
+        max_count=most,
+        unique=True,
+        encoding=encoding,
+        numbers=numbers,
+    )
+
+
+def grammar_terms(rules: Iterable[str], *, depth: int = 2, guarded: bool = False) -> st.SearchStrategy[terms.Grammar]:
+    """Grammar terms nested `depth` deep; references only where `guarded` says that something was written before."""
+    lexemes = st.one_of(
+        st.sampled_from((terms.Literal("a"), terms.Literal("ab"), NUMBERS, terms.LiteralSet(("true", "false")))),
+        st.sampled_from(("json", "json_any")).flatmap(strings),
+        regulars(max_leaves=4),
+    ).map(terms.Lexeme)
+    leaves: st.SearchStrategy[terms.Grammar] = lexemes
+    if guarded:
+        leaves |= st.sampled_from(tuple(rules)).map(terms.RuleRef)
+    if depth == 0:
+        return leaves
+    inner = grammar_terms(rules, depth=depth - 1, guarded=guarded)
+    inside = grammar_terms(rules, depth=depth - 1, guarded=True)
+    several = st.lists(inner, min_size=1, max_size=3).map(tuple)
+    marks = st.sampled_from(("(", "-", "a", "é")).map(lambda text: terms.Lexeme(terms.Literal(text)))
+    behind_a_mark = st.builds(lambda mark, rest: terms.Sequence((mark, *rest)), marks, st.lists(inside, max_size=2))
+    repetitions = st.builds(
+        lambda item, separator, limits: terms.Repetition(item, separator, *limits),
+        inner,
+        st.none() | marks,
+        bounds(3),
+    )
+    return st.one_of(
+        leaves,
+        several.map(terms.Sequence),
+        several.map(terms.Choice),
+        repetitions,
+        behind_a_mark,
+        members(inside),
+        members(inside),
+        items(inside),
+        unique_items(),
+    )
+
+
+@st.composite
+def grammars(draw: st.DrawFn, *, depth: int = 2) -> terms.GrammarSpec:
+    """One to three rules that may refer to each other."""
+    names = ("start", "second", "third")[: draw(st.integers(1, 3))]
+    return terms.GrammarSpec({name: draw(grammar_terms(names, depth=depth)) for name in names})
+
+
+# ---------------------------------------------------------------- texts near a language
+
+
+def random_walk(recognizer: Recognizer, chance: random.Random, steps: int) -> bytes:
+    """A beginning of some text: uniform among legal bytes; ends early, sometimes, where the text is complete."""
+    state, text = recognizer.start(), bytearray()
+    for _ in range(steps):
+        legal = sorted(recognizer.legal_bytes(state))
+        if not legal or (recognizer.is_complete(state) and chance.random() < 0.3):
+            break
+        text.append(chance.choice(legal))
+        state = recognizer.step(state, text[-1])
+    return bytes(text)
+
+
+def finish(recognizer: Recognizer, text: bytes, limit: int = 300) -> bytes | None:
+    """`text` with the shortest ending that makes it complete; None if none is found among `limit` states."""
+    start = recognizer.advance(recognizer.start(), text)
+    seen: set[State] = {start}
+    queue = deque([(start, text)])
+    while queue and len(seen) < limit:
+        state, written = queue.popleft()
+        if recognizer.is_complete(state):
+            return written
+        for byte in recognizer.legal_bytes(state):
+            successor = recognizer.step(state, byte)
+            if successor not in seen:
+                seen.add(successor)
+                queue.append((successor, written + bytes((byte,))))
+    return None
+
+
+def mutate(text: bytes, chance: random.Random) -> bytes:
+    """`text` with one byte dropped, doubled, replaced or inserted, or a stretch doubled or dropped."""
+    i, j = sorted((chance.randint(0, len(text)), chance.randint(0, len(text))))
+    other = bytes((chance.choice((*CHARACTERS.encode(), 0x2C, 0x7D, 0x5D, 0x22, chance.randrange(256))),))
+    return chance.choice(
+        (
+            text[:i] + text[i + 1 :],
+            text[:i] + text[i : i + 1] * 2 + text[i + 1 :],
+            text[:i] + other + text[i + 1 :],
+            text[:i] + other + text[i:],
+            text[:j] + text[i:],
+            text[:i] + text[j:],
+        )
+    )
+
+
+def texts_near(recognizer: Recognizer, seed: int, count: int, steps: int = 40) -> list[bytes]:
+    """Random beginnings, finished where that is quick, each also mutated."""
+    chance = random.Random(seed)
+    found: list[bytes] = []
+    while len(found) < count:
+        text = random_walk(recognizer, chance, chance.randint(0, steps))
+        text = finish(recognizer, text) or text
+        found += [text, mutate(text, chance)]
+    return found[:count]
