@@ -55,27 +55,28 @@ class Emptiness:
         known = self._known
         if child in known:
             return known[child]
-        waiting: dict[Child, list[Clause]] = {}
-        dependents: dict[Child, list[Child]] = {}
+        waiting: set[Child] = set()
+        dependents: dict[Child, list[tuple[Child, Clause]]] = {}
         stack = [child]
         while stack and child not in known:
             current = stack.pop()
             if current in known or current in waiting:
                 continue
             clauses = self._clauses_of(self._builder.shape_of(current))
-            waiting[current] = clauses
+            waiting.add(current)
             if any(self._holds(clause) for clause in clauses):
-                self._settle(current, waiting, dependents)
+                self._settle(current, dependents)
                 continue
-            for needs, _, options in clauses:
-                for other in (*needs, *(option for option, _ in options)):
-                    dependents.setdefault(other, []).append(current)
-                    stack.append(other)
+            for clause in clauses:
+                for other in (*clause[0], *(option for option, _ in clause[2])):
+                    if other not in known:
+                        dependents.setdefault(other, []).append((current, clause))
+                        stack.append(other)
         if child not in known:
             known.update(dict.fromkeys((c for c in waiting if c not in known), False))
         return known[child]
 
-    def _settle(self, child: Child, waiting: dict[Child, list[Clause]], dependents: dict[Child, list[Child]]) -> None:
+    def _settle(self, child: Child, dependents: dict[Child, list[tuple[Child, Clause]]]) -> None:
         """`child` is inhabited: tell those that waited for it."""
         stack = [child]
         while stack:
@@ -83,8 +84,8 @@ class Emptiness:
             if self._known.get(current):
                 continue
             self._known[current] = True
-            for other in dependents.get(current, ()):
-                if other not in self._known and any(self._holds(clause) for clause in waiting[other]):
+            for other, clause in dependents.get(current, ()):
+                if other not in self._known and self._holds(clause):
                     stack.append(other)
 
     def _holds(self, clause: Clause) -> bool:
@@ -121,7 +122,7 @@ class Emptiness:
             return [ALWAYS]
         if any(self.has_number(record) for record in shape.numbers):
             return [ALWAYS]
-        clauses = [self._clause_of(record) for record in (*shape.arrays, *shape.objects)]
+        clauses = dict.fromkeys([self._clause_of(record) for record in (*shape.arrays, *shape.objects)])
         return [clause for clause in clauses if clause is not None]
 
     def has_number(self, record: NumberShape) -> bool:
