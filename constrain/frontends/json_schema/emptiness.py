@@ -9,10 +9,13 @@ assumption to take back. Only what is needed is explored: optional members are n
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from decimal import Decimal, InvalidOperation, localcontext
+
 from constrain.frontends.json_schema import numbers
 from constrain.frontends.json_schema.build import Builder
 from constrain.frontends.json_schema.evaluate import const_is_allowed
-from constrain.frontends.json_schema.intersect import child_of
+from constrain.frontends.json_schema.intersect import child_of, number_in
 from constrain.frontends.json_schema.shapes import (
     ANYTHING,
     NOTHING,
@@ -43,7 +46,8 @@ class Emptiness:
         self._builder = builder
         self._known: dict[Child, bool] = {ANYTHING: True, NOTHING: False}
         self._numbers: dict[NumberShape, bool] = {}
-        self._strings: dict[StringShape, bool] = {}
+        self._strings: dict[tuple[tuple[int, ...], int, int | None], bool] = {}
+        self._kept: list[StringShape] = []
         self._clauses: dict[ArrayRecord | ObjectRecord, Clause | None] = {}
 
     def is_empty(self, child: Child) -> bool:
@@ -132,7 +136,8 @@ class Emptiness:
         if not record.without:
             return not numbers.is_empty_constraint(record.constraint)
         if record not in self._numbers:
-            self._numbers[record] = not regular.is_empty(number_term(record, "canonical"))
+            found = any(number_in(record, value) for value in _candidates(record.constraint))
+            self._numbers[record] = found or not regular.is_empty(number_term(record, "canonical"))
         return self._numbers[record]
 
     def has_string(self, record: StringShape) -> bool:
@@ -141,9 +146,11 @@ class Emptiness:
             return bool(record.finite)
         if not record.parts:
             return True
-        if record not in self._strings:
-            self._strings[record] = not regular.is_empty(record.term())
-        return self._strings[record]
+        key = (tuple(map(id, record.parts)), record.min, record.max)
+        if key not in self._strings:
+            self._kept.append(record)
+            self._strings[key] = not regular.is_empty(record.term())
+        return self._strings[key]
 
     def _clause_of(self, record: ArrayRecord | ObjectRecord) -> Clause | None:
         """The clause of `record`, or None if it is empty whatever its children are."""
@@ -206,6 +213,20 @@ class Emptiness:
 
 
 _NOT_POINT_ZERO = Not(concat(ANY_TEXT, Literal(".0")))
+
+
+def _candidates(constraint: numbers.NumberConstraint) -> Iterator[Decimal]:
+    """A few numbers near the bounds, one of which most likely shows that a constraint is not empty."""
+    step = max((*constraint.multiple_of, Decimal(1 if constraint.integer else "0.5")))
+    near = constraint.minimum if constraint.minimum is not None else constraint.maximum
+    with localcontext() as context:
+        context.prec = 100
+        try:
+            first = (near if near is not None else Decimal(0)) // step
+            upwards = -1 if constraint.minimum is None and near is not None else 1
+            yield from [(first + upwards * i) * step for i in range(64)]
+        except InvalidOperation:
+            return
 
 
 def _at_most(term: Regular, limit: int) -> int:
