@@ -100,6 +100,13 @@ NB_MODULE(_kernel, m) {
       .def_prop_ro("size", &Vocab::size)
       .def_prop_ro("trie_nodes", [](const Vocab& v) { return v.trie().size(); })
       .def_prop_ro("alphabet", [](const Vocab& v) { return listed(v.alphabet()); })
+      .def("has_longer",
+           [](const Vocab& v, const nb::bytes& text) {  // some token begins with `text` and goes on
+             const TrieNode* n = &v.trie().node(0);
+             for (char c : view(text))
+               if (!(n = v.trie().find(*n, static_cast<u8>(c)))) return false;
+             return n->count > 0;
+           })
       .def("set_split_limit", &Vocab::set_split_limit)
       .def_prop_ro("split_bytes", &Vocab::split_bytes);
 

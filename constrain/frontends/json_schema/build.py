@@ -1,0 +1,474 @@
+"""From schemas to shapes, lazily: a place is read when its shape is first asked for, and once.
+
+Main type: `Builder`, the table of *atoms* of one compilation. An atom is a schema place, a constant, or the negation of
+a child; a `Child` is a conjunction of atoms, and `shape_of` gives its shape. Reading a place reads the schemas applied
+in place there (`$ref`, `allOf`, …) but no child, so recursion through children needs no care, and recursion that never
+descends into a value is found as a place met again while it is being read: that is refused, with its cycle.
+
+A `oneOf` is read as a plain union first; its branches are compared when everything has been read (`overlapping`), since
+whether they overlap may hang on places that were not. Where they do, the compilation starts again with that known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from constrain.errors import InvalidSpecification, LimitExceeded, PatternError, shorten
+from constrain.frontends import regex
+from constrain.frontends.json_schema import intersect as algebra
+from constrain.frontends.json_schema.document import Scope, Shelf
+from constrain.frontends.json_schema.findings import Findings
+from constrain.frontends.json_schema.formats import FORMATS
+from constrain.frontends.json_schema.keywords import KEYWORDS, suggestion
+from constrain.frontends.json_schema.options import SchemaOptions
+from constrain.frontends.json_schema.reading import Reading
+from constrain.frontends.json_schema.shapes import (
+    ANY,
+    ANYTHING,
+    NONE,
+    NOTHING,
+    Child,
+    ConstShape,
+    NumberShape,
+    Shape,
+    StringShape,
+)
+from constrain.frontends.json_schema.values import (
+    Decimal,
+    JsonValue,
+    ObjectValue,
+    freeze,
+    has_surrogate,
+    is_number,
+    is_spellable,
+    value_key,
+)
+from constrain.grammar.terms import EMPTY, Regular, alternation
+
+MAX_IN_PLACE_DEPTH = 100
+"""How deep `allOf`, `$ref` and the like may nest without descending into a value."""
+
+MAX_CHILDREN = 200_000
+"""Conjunctions of places in one compilation."""
+
+Overlaps = Mapping[int, frozenset[int]]
+"""For each branch of a `oneOf`, the other branches that may share a value with it."""
+
+
+class Place:
+    """A schema and where it stands."""
+
+    __slots__ = ("path", "schema", "scope")
+
+    def __init__(self, schema: Any, path: str, scope: Scope):
+        self.schema = schema
+        self.path = path
+        self.scope = scope
+
+
+class Constant:
+    """An atom that is one value; `path` is where it was met first."""
+
+    __slots__ = ("path", "value")
+
+    def __init__(self, value: JsonValue, path: str):
+        self.value = value
+        self.path = path
+
+
+class Negation:
+    """An atom that is everything but `child`."""
+
+    __slots__ = ("child", "path")
+
+    def __init__(self, child: Child, path: str):
+        self.child = child
+        self.path = path
+
+
+Atom = Place | Constant | Negation
+
+
+class Builder:
+    """The atoms and shapes of one compilation. Not shared between threads."""
+
+    def __init__(self, shelf: Shelf, options: SchemaOptions, overlaps: Mapping[str, Overlaps], patterns: dict[str, Any]):
+        self.shelf = shelf
+        self.options = options
+        self.overlaps = overlaps
+        self.findings = Findings()
+        self.contradictions: dict[str, str] = {}
+        self.unchecked: list[tuple[Place, Reading, list[Shape]]] = []
+        self._patterns = patterns
+        self._atoms: list[Atom] = [Place(False, "#", shelf.root)]
+        self._ids: dict[tuple[Any, ...], int] = {}
+        self._shapes: dict[Child, Shape] = {ANYTHING: ANY, NOTHING: NONE}
+        self._open: dict[int, None] = {}
+        self._dead: dict[Child, bool] = {NOTHING: True, ANYTHING: False}
+        self._peeked: dict[int, tuple[frozenset[str] | None, frozenset[Any] | None]] = {}
+        self._orders: dict[Child, tuple[str, ...]] = {ANYTHING: (), NOTHING: ()}
+        self.names: dict[int, str] = {}
+
+    # ------------------------------------------------------------ atoms
+
+    def child(self, schema: Any, path: str, scope: Scope) -> Child:
+        """The child that `schema`, standing at `path`, denotes.
+
+        Raises:  InvalidSpecification: if it is neither an object nor a boolean.
+        """
+        if schema is True:
+            return ANYTHING
+        if schema is False:
+            return NOTHING
+        if not isinstance(schema, Mapping):
+            raise InvalidSpecification(
+                f"a schema is {shorten(repr(schema))}", at=path, expected="an object, true or false"
+            )
+        if not schema:
+            return ANYTHING
+        key = (id(schema), id(scope))
+        found = self._ids.get(key)
+        if found is None:
+            found = self._ids[key] = self._add(Place(schema, path, scope))
+        return (found,)
+
+    def below(self, place: Place, schema: Any, step: str) -> Child:
+        """The child that a subschema of `place` denotes; `step` is the pointer from there."""
+        return self.child(schema, f"{place.path}/{step}", place.scope)
+
+    def constant(self, value: JsonValue, path: str) -> Child:
+        """The child that is just `value`."""
+        key = ("constant", value_key(value))
+        if key not in self._ids:
+            self._ids[key] = self._add(Constant(value, path))
+        return (self._ids[key],)
+
+    def negate(self, child: Child) -> Child:
+        """The child that is everything but `child`."""
+        if child == ANYTHING:
+            return NOTHING
+        if child == NOTHING:
+            return ANYTHING
+        if len(child) == 1:
+            atom = self._atoms[child[0]]
+            if isinstance(atom, Negation):
+                return atom.child
+        key = ("negation", child)
+        if key not in self._ids:
+            self._ids[key] = self._add(Negation(child, self.path_of(child)))
+        return (self._ids[key],)
+
+    def _add(self, atom: Atom) -> int:
+        if len(self._atoms) >= MAX_CHILDREN:
+            raise LimitExceeded(f"more than {MAX_CHILDREN} places are in use", limit="schema_places", at=atom.path)
+        self._atoms.append(atom)
+        return len(self._atoms) - 1
+
+    def path_of(self, child: Child) -> str:
+        """The pointer of the first schema of `child`."""
+        return self._atoms[child[0]].path if child else "#"
+
+    # ------------------------------------------------------------ shapes
+
+    def shape_of(self, child: Child) -> Shape:
+        """The values that `child` allows; read on the first call.
+
+        Raises:  what reading a schema may raise (see `compile_schema`).
+        """
+        shape = self._shapes.get(child)
+        if shape is None:
+            if len(self._shapes) > MAX_CHILDREN:
+                at = self.path_of(child)
+                raise LimitExceeded(f"more than {MAX_CHILDREN} shapes are in use", limit="schema_shapes", at=at)
+            if len(child) == 1:
+                shape = self._read(child[0])
+            else:
+                shape = self.shape_of(child[:1])
+                for atom in child[1:]:
+                    shape = algebra.intersect(shape, self.shape_of((atom,)), self.is_dead, self.path_of(child))
+            self._shapes[child] = shape
+        return shape
+
+    def _read(self, number: int) -> Shape:
+        atom = self._atoms[number]
+        if number in self._open:
+            self._refuse_cycle(number)
+        if len(self._open) >= MAX_IN_PLACE_DEPTH:
+            raise LimitExceeded(
+                f"schemas apply each other in place {MAX_IN_PLACE_DEPTH} deep", limit="schema_depth", at=atom.path
+            )
+        self._open[number] = None
+        try:
+            if isinstance(atom, Place):
+                shape = self._read_schema(atom)
+            elif isinstance(atom, Constant):
+                shape = _shape_of_value(atom.value)
+            else:
+                shape = self._complement(atom)
+        finally:
+            del self._open[number]
+        self.names.setdefault(id(shape), atom.path)
+        return shape
+
+    def _read_schema(self, place: Place) -> Shape:
+        schema = place.schema
+        scope = place.scope.of(schema, place.path)
+        if scope is not place.scope:
+            place = Place(schema, place.path, scope)
+        dialect = scope.dialect
+        readers = dialect.readers
+        reading = Reading()
+        if dialect.ref_hides_siblings and "$ref" in schema:
+            for keyword in schema:
+                if keyword in readers and keyword != "$ref":
+                    self.findings.annotation(place.path, keyword, f"is ignored beside '$ref' in {dialect.name}")
+            schema = {"$ref": schema["$ref"]}
+        for keyword, value in schema.items():
+            reader = readers.get(keyword)
+            if reader is not None:
+                reader(self, place, reading, keyword, value)
+            elif keyword not in dialect.known:
+                self._unknown(place, keyword)
+        return reading.finish(self, place)
+
+    def _unknown(self, place: Place, keyword: Any) -> None:
+        if not isinstance(keyword, str):
+            raise InvalidSpecification(f"the name {shorten(repr(keyword))} is not a string", at=place.path)
+        dialect = place.scope.dialect
+        if keyword in KEYWORDS:
+            if KEYWORDS[keyword].support != "annotation":
+                self.findings.annotation(place.path, keyword, f"is not a keyword of {dialect.name}")
+            return
+        meant = suggestion(keyword, dialect.known)
+        reason = "is not a keyword" + (f"; did you mean {meant!r}?" if meant else "")
+        self.findings.annotation(place.path, keyword, reason)
+
+    def _complement(self, atom: Negation) -> Shape:
+        try:
+            return algebra.complement(self.shape_of(atom.child), self.negate, self.is_dead, atom.path)
+        except algebra.NoComplement as reason:
+            self.findings.refuse(
+                atom.path,
+                "not",
+                f"(what must not hold here) cannot be enforced: it {reason}",
+                "rewrite what excludes this schema without negation",
+            )
+            return Shape(*(getattr(ANY, name) for name in ANY.__slots__ if name != "exact"), exact=False)
+
+    def _refuse_cycle(self, number: int) -> None:
+        cycle = list(self._open)[list(self._open).index(number) :]
+        names = [self._atoms[i].path for i in [*cycle, number]]
+        raise InvalidSpecification(
+            "the references " + " → ".join(names[:6]) + (" → …" if len(names) > 6 else "") + " never reach a value",
+            at=names[0],
+            help="let the recursion pass through 'properties', 'items' or the like",
+        )
+
+    def intersect(self, left: Shape, right: Shape, place: Place) -> Shape:
+        """Both shapes; a contradiction between them is noted for the place."""
+        shape = algebra.intersect(left, right, self.is_dead, place.path)
+        if shape.is_blank and not left.is_blank and not right.is_blank:
+            self.contradiction(place, "its keywords contradict each other")
+        return shape
+
+    def contradiction(self, place: Place, message: str) -> None:
+        """Note why the schema at `place` allows nothing (of some type)."""
+        self.contradictions.setdefault(place.path, message)
+
+    # ------------------------------------------------------------ what can be told at a glance
+
+    def is_dead(self, child: Child) -> bool:
+        """True if `child` is seen to be empty from the types and constants that its schemas name themselves."""
+        dead = self._dead.get(child)
+        if dead is None:
+            types: frozenset[str] | None = None
+            keys: frozenset[Any] | None = None
+            for atom in child:
+                own_types, own_keys = self._peek(atom)
+                types = own_types if types is None else types if own_types is None else types & own_types
+                keys = own_keys if keys is None else keys if own_keys is None else keys & own_keys
+            dead = self._dead[child] = (types is not None and not types) or (keys is not None and not keys)
+        return dead
+
+    def _peek(self, number: int) -> tuple[frozenset[str] | None, frozenset[Any] | None]:
+        """The types and the keys of the constants that an atom names on its face."""
+        found = self._peeked.get(number)
+        if found is None:
+            atom = self._atoms[number]
+            found = (None, None)
+            if isinstance(atom, Constant):
+                found = (None, frozenset((value_key(atom.value),)))
+            elif isinstance(atom, Place) and isinstance(atom.schema, Mapping):
+                found = _peek_schema(atom)
+            self._peeked[number] = found
+        return found
+
+    # ------------------------------------------------------------ what readers ask for
+
+    def shape_of_values(self, values: Sequence[JsonValue], place: Place, keyword: str) -> Shape:
+        """The shape of just `values`; what holds a lone surrogate cannot be written, and is dropped with a note."""
+        kept = [value for value in values if is_spellable(value)]
+        if len(kept) < len(values):
+            self._note_surrogates(place, keyword)
+        return algebra.union([_shape_of_value(value) for value in _distinct(kept)])
+
+    def spellable(self, texts: tuple[str, ...], place: Place, keyword: str) -> tuple[str, ...]:
+        """`texts` without those that hold a lone surrogate."""
+        kept = tuple([text for text in texts if not has_surrogate(text)])
+        if len(kept) < len(texts):
+            self._note_surrogates(place, keyword)
+        return kept
+
+    def _note_surrogates(self, place: Place, keyword: str) -> None:
+        reason = "a string with a lone surrogate cannot be written as UTF-8, and is left out"
+        self.findings.note(place.path, keyword, reason, "narrower")
+
+    def pattern(self, text: str, place: Place, keyword: str) -> Regular | None:
+        """The strings in which the ECMA pattern `text` is found; None where it is refused.
+
+        Raises:  PatternError: if it does not parse.
+        """
+        found = self._patterns.get(text)
+        if found is None:
+            try:
+                found = regex.parse(text, dialect="ecma", mode="search")
+            except PatternError as error:
+                found = error
+            self._patterns[text] = found
+        if not isinstance(found, PatternError):
+            self.findings.enforced(place.path, keyword)
+            return found
+        if self.options.on_unsupported == "warn":
+            self.findings.refuse(place.path, keyword, f"cannot be enforced: {found.message}", found.help or "simplify it")
+            return None
+        raise PatternError(
+            found.message, pattern=found.pattern, position=found.position, at=f"{place.path}/{keyword}", help=found.help
+        )
+
+    def format_term(self, name: str) -> Regular:
+        """The decoded strings of a known format."""
+        key = f"format:{name}"
+        if key not in self._patterns:
+            self._patterns[key] = FORMATS[name]()
+        return self._patterns[key]
+
+    def names_language(self, child: Child, place: Place, keyword: str) -> Regular | None:
+        """The strings of `child`, as a language of names; None where it is refused."""
+        if any(atom in self._open for atom in child):
+            self.findings.refuse(place.path, keyword, "refers to a schema that holds it", "move the names' schema out")
+            return None
+        shape = self.shape_of(child)
+        if not shape.exact:
+            self.findings.refuse(place.path, keyword, "holds what cannot be enforced", "see the other problems")
+        languages = [record.term() for record in shape.strings]
+        return alternation(*languages) if languages else EMPTY
+
+    def check_later(self, place: Place, reading: Reading, shapes: list[Shape]) -> None:
+        """Ask for the branches of the `oneOf` at `place` to be compared once everything has been read."""
+        if len(shapes) > 1:
+            self.unchecked.append((place, reading, shapes))
+
+    def first_overlap(self, path: str) -> tuple[int, int]:
+        """The first two branches of the `oneOf` at `path` that may overlap."""
+        i, others = min(self.overlaps[path].items())
+        return i, min(others)
+
+    # ------------------------------------------------------------ the order of names
+
+    def order_of(self, child: Child) -> tuple[str, ...]:
+        """Names in order of first appearance: own `properties`, then in-place schemas in document order."""
+        order = self._orders.get(child)
+        if order is None:
+            names: dict[str, None] = {}
+            for atom in child:
+                self._collect(self._atoms[atom], names, set())
+            order = self._orders[child] = tuple(names)
+        return order
+
+    def _collect(self, atom: Atom, names: dict[str, None], seen: set[int]) -> None:
+        """Iterative, depth-first, in document order."""
+        stack = [atom]
+        while stack:
+            atom = stack.pop()
+            if not isinstance(atom, Place) or not isinstance(atom.schema, Mapping) or id(atom.schema) in seen:
+                continue
+            seen.add(id(atom.schema))
+            schema, scope = atom.schema, atom.scope.of(atom.schema, atom.path)
+            hidden = scope.dialect.ref_hides_siblings and "$ref" in schema
+            own = schema.get("properties")
+            if isinstance(own, Mapping) and not hidden:
+                names.update(dict.fromkeys(own))
+            inner: list[Place] = []
+            for keyword in schema:
+                if keyword in _GATHER and keyword in scope.dialect.readers and (not hidden or keyword == "$ref"):
+                    inner += _GATHER[keyword](schema[keyword], atom.path, scope)
+            stack.extend(reversed(inner))
+
+
+def _several(schemas: Any, path: str, scope: Scope) -> list[Place]:
+    return [Place(schema, path, scope) for schema in schemas]
+
+
+def _named(schemas: Any, path: str, scope: Scope) -> list[Place]:
+    return [Place(schema, path, scope) for schema in schemas.values()]
+
+
+def _one(schema: Any, path: str, scope: Scope) -> list[Place]:
+    return [Place(schema, path, scope)]
+
+
+def _referred(reference: Any, path: str, scope: Scope) -> list[Place]:
+    return [Place(*scope.lookup(reference, path))]
+
+
+_GATHER: Mapping[str, Callable[[Any, str, Scope], list[Place]]] = {
+    "allOf": _several,
+    "anyOf": _several,
+    "oneOf": _several,
+    "$ref": _referred,
+    "$dynamicRef": _referred,
+    "$recursiveRef": _referred,
+    "if": _one,
+    "then": _one,
+    "else": _one,
+    "dependentSchemas": _named,
+    "dependencies": _named,
+}
+
+
+def _distinct(values: Sequence[JsonValue]) -> list[JsonValue]:
+    return list({value_key(value): value for value in reversed(values)}.values())[::-1]
+
+
+def _shape_of_value(value: JsonValue) -> Shape:
+    if value is None:
+        return Shape(null=True)
+    if isinstance(value, bool):
+        return Shape(booleans=(value,))
+    if isinstance(value, Decimal):
+        return Shape(numbers=(NumberShape(finite=(value,)),))
+    if isinstance(value, str):
+        return Shape(strings=(StringShape(finite=(value,)),))
+    record = ConstShape(value, value_key(value))
+    return Shape(objects=(record,)) if isinstance(value, ObjectValue) else Shape(arrays=(record,))
+
+
+def _peek_schema(place: Place) -> tuple[frozenset[str] | None, frozenset[Any] | None]:
+    schema, dialect = place.schema, place.scope.dialect
+    if dialect.ref_hides_siblings and "$ref" in schema:
+        return None, None
+    types: frozenset[str] | None = None
+    declared = schema.get("type")
+    if isinstance(declared, str):
+        types = frozenset(("number" if declared == "integer" else declared,))
+    elif isinstance(declared, (list, tuple)):
+        types = frozenset("number" if name == "integer" else name for name in declared if isinstance(name, str))
+    values = None
+    if "const" in schema and "const" in dialect.readers:
+        values = [schema["const"]]
+    elif isinstance(schema.get("enum"), (list, tuple)):
+        values = schema["enum"]
+    if values is None or not all(isinstance(v, (str, bool)) or v is None or is_number(v) for v in values):
+        return types, None
+    return types, frozenset(value_key(freeze(value, place.path)) for value in values)

@@ -1,0 +1,77 @@
+"""Checks of keyword values: each returns the value in the wanted form, or says what was found and what was expected."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from constrain.errors import InvalidSpecification, LimitExceeded, shorten
+from constrain.frontends.json_schema.values import exact, is_number
+
+if TYPE_CHECKING:
+    from constrain.frontends.json_schema.build import Place
+
+MAX_COUNT = 2**31 - 1
+"""The largest length or number of items that is told apart from "no bound"."""
+
+
+def fail(place: Place, keyword: str, value: object, expected: str) -> NoReturn:
+    """Raise `InvalidSpecification` for the value of `keyword` at `place`."""
+    raise InvalidSpecification(
+        f"{keyword!r} is {shorten(repr(value))}", at=f"{place.path}/{keyword}", expected=expected
+    )
+
+
+def number(place: Place, keyword: str, value: Any) -> Decimal:
+    """A JSON number, exactly."""
+    if not is_number(value):
+        fail(place, keyword, value, "a number")
+    return exact(value, f"{place.path}/{keyword}")
+
+
+def count(place: Place, keyword: str, value: Any) -> int:
+    """A whole number that is not negative."""
+    if not is_number(value):
+        fail(place, keyword, value, "a whole number, 0 or more")
+    exactly = exact(value, f"{place.path}/{keyword}")
+    if exactly < 0 or exactly != exactly.to_integral_value():
+        fail(place, keyword, value, "a whole number, 0 or more")
+    if exactly > MAX_COUNT:
+        if keyword.startswith("max"):
+            return MAX_COUNT
+        raise LimitExceeded(
+            f"{keyword!r} is {shorten(str(value))}, more than {MAX_COUNT}", limit="count", at=f"{place.path}/{keyword}"
+        )
+    return int(exactly)
+
+
+def flag(place: Place, keyword: str, value: Any) -> bool:
+    """True or false."""
+    if not isinstance(value, bool):
+        fail(place, keyword, value, "true or false")
+    return value
+
+
+def names(place: Place, keyword: str, value: Any) -> dict[str, None]:
+    """A list of names, as ordered keys."""
+    if not isinstance(value, Sequence) or isinstance(value, str) or not all([isinstance(n, str) for n in value]):
+        fail(place, keyword, value, "a list of names")
+    return dict.fromkeys(value)
+
+
+def schemas(place: Place, keyword: str, value: Any) -> Sequence[Any]:
+    """A list of schemas, not empty."""
+    if not isinstance(value, Sequence) or isinstance(value, str) or not value:
+        fail(place, keyword, value, "a list of schemas, not empty")
+    return value
+
+
+def members(place: Place, keyword: str, value: Any) -> Mapping[str, Any]:
+    """An object with schemas (or the like) by name."""
+    if not isinstance(value, Mapping):
+        fail(place, keyword, value, "an object")
+    for name in value:
+        if not isinstance(name, str):
+            fail(place, keyword, name, "names that are strings")
+    return value

@@ -1,0 +1,66 @@
+"""The formats that are enforced: for each name, the regular language of the decoded strings that have it.
+
+`FORMATS` maps a name to a function that builds its term on first use and keeps it. `NARROWER` lists what a language
+leaves out on purpose, for the report. What is let in always has the format; formats that are no regular languages and
+have no useful regular part (`regex`, `idn-hostname`) are not here.
+
+`formats_time`   date, time, date-time, duration: RFC 3339
+`formats_net`    ipv4, ipv6, hostname, email, idn-email: RFC 4291, 1123, 5321, 6531
+`formats_uri`    uri, uri-reference, iri, iri-reference, uri-template: RFC 3986, 3987, 6570
+`formats_code`   uuid, json-pointer, relative-json-pointer, byte: RFC 9562, 6901, 4648
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from types import MappingProxyType
+
+from ...grammar.terms import Regular
+from . import formats_code, formats_net, formats_time, formats_uri
+
+__all__ = ["BEFORE_IDNA", "FORMATS", "NARROWER"]
+
+
+def _once(build: Callable[[], Regular]) -> Callable[[], Regular]:
+    return lru_cache(maxsize=1)(build)
+
+
+FORMATS: Mapping[str, Callable[[], Regular]] = MappingProxyType(
+    {
+        name: _once(build)
+        for name, build in {
+            "date": formats_time.date,
+            "time": formats_time.time,
+            "date-time": formats_time.date_time,
+            "duration": formats_time.duration,
+            "ipv4": formats_net.ipv4,
+            "ipv6": formats_net.ipv6,
+            "hostname": formats_net.hostname,
+            "email": formats_net.email,
+            "idn-email": formats_net.idn_email,
+            "uri": formats_uri.uri,
+            "uri-reference": formats_uri.uri_reference,
+            "iri": formats_uri.iri,
+            "iri-reference": formats_uri.iri_reference,
+            "uri-template": formats_uri.uri_template,
+            "uuid": formats_code.uuid,
+            "json-pointer": formats_code.json_pointer,
+            "relative-json-pointer": formats_code.relative_json_pointer,
+            "byte": formats_code.byte,
+        }.items()
+    }
+)
+
+BEFORE_IDNA: Mapping[str, Callable[[], Regular]] = MappingProxyType({"hostname": _once(formats_net.plain_hostname)})
+"""What drafts 4 and 6 understand otherwise: their host names know no Punycode. Exact, unlike the later one."""
+
+NARROWER: Mapping[str, str] = MappingProxyType(
+    {
+        "hostname": "labels with '--' in third place (Punycode, whose validity is no regular question) are left out",
+        "email": "domains with a label that has '--' in third place (Punycode), and a backslash before a blank, are left out",
+        "idn-email": "names with characters beyond ASCII have at most 32, 21 or 16 characters (2, 3 or 4 bytes each); "
+        "domains have left-to-right letters only; and what is left out of email",
+    }
+)
+"""Format → why its language holds fewer strings than the format: the reason for an "approximated" report entry."""

@@ -1,0 +1,418 @@
+"""What two shapes have in common, and what a shape leaves out.
+
+`intersect` works type by type, record by record: a union of m records meets one of n in at most m·n, pruned where two
+records contradict each other on their face (bounds that cross, a required name that may not be, constants that
+differ). It never looks into a child: whether a conjunction of children is empty is asked later (`emptiness.py`), but
+`dead` may say so at once for children that are told apart by a constant or a type.
+
+`complement` is exact or raises `NoComplement`. Numbers and strings are closed under it. Of arrays and objects it expands
+only what one record can say ("a required name is missing", "this member is there and violates its schema"); that some
+item or extra member violates a schema is an obligation, which no record holds yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from constrain.errors import LimitExceeded
+from constrain.frontends.json_schema import numbers
+from constrain.frontends.json_schema.shapes import (
+    ANY,
+    ANY_ARRAY,
+    ANY_NUMBER,
+    ANY_OBJECT,
+    ANY_STRING,
+    ANYTHING,
+    NONE,
+    NOTHING,
+    ArrayRecord,
+    ArrayShape,
+    Child,
+    ConstShape,
+    NumberShape,
+    ObjectRecord,
+    ObjectShape,
+    Shape,
+    StringShape,
+    conjoin,
+)
+from constrain.frontends.json_schema.values import has_surrogate
+from constrain.grammar import regular
+from constrain.grammar.terms import Not, Regular, alternation, intersection
+
+MAX_RECORDS = 4_096
+"""Records of one type in one shape: `allOf` of many `anyOf`s multiplies."""
+
+MAX_NAME_CLASSES = 64
+"""Classes of names in one object, which overlapping patterns multiply."""
+
+Dead = Callable[[Child], bool]
+_Record = TypeVar("_Record")
+
+
+def union(shapes: Sequence[Shape]) -> Shape:
+    """The values of any of `shapes`; finite sets of one type are merged, a free record absorbs the others."""
+    kept = [shape for shape in shapes if shape is not NONE]
+    if len(kept) <= 1:
+        return kept[0] if kept else NONE
+    if any(shape is ANY for shape in kept):
+        return ANY
+    return Shape(
+        null=any(shape.null for shape in kept),
+        booleans=tuple([b for b in (False, True) if any(b in shape.booleans for shape in kept)]),
+        numbers=_merge_numbers([record for shape in kept for record in shape.numbers]),
+        strings=_merge_strings([record for shape in kept for record in shape.strings]),
+        arrays=_merge([record for shape in kept for record in shape.arrays], ANY_ARRAY),
+        objects=_merge([record for shape in kept for record in shape.objects], ANY_OBJECT),
+        exact=all(shape.exact for shape in kept),
+    )
+
+
+def _merge(records: list[_Record], free: _Record) -> tuple[_Record, ...]:
+    return (free,) if free in records else tuple(dict.fromkeys(records))
+
+
+def _merge_numbers(records: list[NumberShape]) -> tuple[NumberShape, ...]:
+    finite = [record for record in records if record.finite is not None]
+    if len(finite) <= 1 or ANY_NUMBER in records:
+        return _merge(records, ANY_NUMBER)
+    merged: list[NumberShape] = []
+    for plain in (False, True):
+        values = tuple(dict.fromkeys(v for r in finite if r.plain == plain for v in r.finite or ()))
+        merged += [NumberShape(finite=values, plain=plain)] if values else []
+    return (*dict.fromkeys([r for r in records if r.finite is None]), *merged)
+
+
+def _merge_strings(records: list[StringShape]) -> tuple[StringShape, ...]:
+    finite = [record for record in records if record.finite is not None]
+    if len(finite) <= 1 or ANY_STRING in records:
+        return _merge(records, ANY_STRING)
+    texts = tuple(dict.fromkeys(text for record in finite for text in record.finite or ()))
+    return tuple(dict.fromkeys([r for r in records if r.finite is None])) + (StringShape(finite=texts),)
+
+
+# ---------------------------------------------------------------- intersection
+
+
+def intersect(left: Shape, right: Shape, dead: Dead, at: str) -> Shape:
+    """The values of both.
+
+    Raises:  LimitExceeded: more than 4,096 records of one type; `at` names the place.
+    """
+    if left is ANY or left is right:
+        return right
+    if right is ANY:
+        return left
+    if left is NONE or right is NONE:
+        return NONE
+    return Shape(
+        null=left.null and right.null,
+        booleans=tuple([b for b in left.booleans if b in right.booleans]),
+        numbers=_product(left.numbers, right.numbers, meet_numbers, at),
+        strings=_product(left.strings, right.strings, meet_strings, at),
+        arrays=_product(left.arrays, right.arrays, lambda a, b: meet_arrays(a, b, dead), at),
+        objects=_product(left.objects, right.objects, lambda a, b: meet_objects(a, b, dead, at), at),
+        exact=left.exact and right.exact,
+    )
+
+
+def _product(
+    left: tuple[_Record, ...], right: tuple[_Record, ...], meet: Callable[[_Record, _Record], _Record | None], at: str
+) -> tuple[_Record, ...]:
+    met: dict[_Record, None] = {}
+    for one in left:
+        for other in right:
+            record = one if one is other else meet(one, other)
+            if record is not None:
+                met[record] = None
+        if len(met) > MAX_RECORDS:
+            raise LimitExceeded(
+                f"the alternatives of this place multiply beyond {MAX_RECORDS}",
+                limit="shape_records",
+                at=at,
+                help="merge the 'anyOf' or 'oneOf' branches that stand beside each other",
+            )
+    return tuple(met)
+
+
+def meet_numbers(left: NumberShape, right: NumberShape) -> NumberShape | None:
+    """Numbers of both, or None where there is none on the face of it."""
+    if left is ANY_NUMBER:
+        return right
+    if right is ANY_NUMBER:
+        return left
+    if right.finite is not None:
+        left, right = right, left
+    if left.finite is not None:
+        values = tuple([value for value in left.finite if number_in(right, value)])
+        return NumberShape(finite=values, plain=left.plain or right.plain) if values else None
+    constraint = numbers.intersect(left.constraint, right.constraint)
+    if numbers.is_empty_constraint(constraint):
+        return None
+    without = tuple(dict.fromkeys(left.without + right.without))
+    return NumberShape(constraint, without, plain=left.plain or right.plain)
+
+
+def number_in(record: NumberShape, value: numbers.Decimal) -> bool:
+    """True if `value` belongs to `record`; the exponent of a Decimal tells how it was written."""
+    if record.plain and value.as_tuple().exponent != 0:
+        return False
+    if record.finite is not None:
+        return value in record.finite
+    return numbers.contains(record.constraint, value) and not any(
+        numbers.contains(constraint, value) for constraint in record.without
+    )
+
+
+def meet_strings(left: StringShape, right: StringShape) -> StringShape | None:
+    """Strings of both, or None where there is none on the face of it."""
+    if left is ANY_STRING:
+        return right
+    if right is ANY_STRING:
+        return left
+    if right.finite is not None and (left.finite is None or len(right.finite) < len(left.finite)):
+        left, right = right, left
+    if left.finite is not None:
+        if right.finite is not None and len(left.finite) > 8:
+            allowed = frozenset(right.finite)
+            texts = tuple([text for text in left.finite if text in allowed])
+        else:
+            texts = tuple([text for text in left.finite if string_in(right, text)])
+        return StringShape(finite=texts) if texts else None
+    least = max(left.min, right.min)
+    most = right.max if left.max is None else left.max if right.max is None else min(left.max, right.max)
+    if most is not None and least > most:
+        return None
+    return StringShape(tuple(dict.fromkeys(left.parts + right.parts)), least, most)
+
+
+def string_in(record: StringShape, text: str) -> bool:
+    """True if `text` belongs to `record`."""
+    if record.finite is not None:
+        return text in record.finite
+    if len(text) < record.min or (record.max is not None and len(text) > record.max):
+        return False
+    if not record.parts:
+        return True
+    return not has_surrogate(text) and all(regular.matches(part, text) for part in record.parts)
+
+
+def meet_arrays(left: ArrayRecord, right: ArrayRecord, dead: Dead) -> ArrayRecord | None:
+    """Arrays of both, or None where there is none on the face of it."""
+    if left is ANY_ARRAY:
+        return right
+    if right is ANY_ARRAY:
+        return left
+    if isinstance(right, ConstShape):
+        left, right = right, left
+    if isinstance(left, ConstShape):
+        return _meet_const(left, right)
+    assert isinstance(right, ArrayShape)
+    length = max(len(left.prefix), len(right.prefix))
+    prefix = tuple([conjoin(left.item(i), right.item(i)) for i in range(length)])
+    rest = conjoin(left.rest, right.rest)
+    least = max(left.min, right.min)
+    most = right.max if left.max is None else left.max if right.max is None else min(left.max, right.max)
+    if most is not None and least > most:
+        return None
+    if any(dead(child) for child in prefix[:least]) or (least > length and dead(rest)):
+        return None
+    return ArrayShape(prefix, rest, least, most, left.unique or right.unique)
+
+
+def _meet_const(const: ConstShape, other: ArrayRecord | ObjectRecord) -> ConstShape | None:
+    if isinstance(other, ConstShape):
+        if const.key != other.key:
+            return None
+        return ConstShape(const.value, const.key, const.conditions + other.conditions)
+    return ConstShape(const.value, const.key, (*const.conditions, other))
+
+
+def meet_objects(left: ObjectRecord, right: ObjectRecord, dead: Dead, at: str) -> ObjectRecord | None:
+    """Objects of both, or None where there is none on the face of it."""
+    if left is ANY_OBJECT:
+        return right
+    if right is ANY_OBJECT:
+        return left
+    if isinstance(right, ConstShape):
+        left, right = right, left
+    if isinstance(left, ConstShape):
+        return _meet_const(left, right)
+    assert isinstance(right, ObjectShape)
+    required = {**left.required, **right.required}
+    members = dict(left.members)
+    for name, child in left.members.items():
+        if name in right.members:
+            members[name] = conjoin(child, right.members[name])
+        elif right.patterns or right.extra:
+            members[name] = conjoin(child, child_of(right, name))
+    for name, child in right.members.items():
+        if name not in members:
+            members[name] = conjoin(child_of(left, name), child)
+    most = right.max if left.max is None else left.max if right.max is None else min(left.max, right.max)
+    least = max(left.min, right.min)
+    if most is not None and max(least, len(required)) > most:
+        return None
+    patterns, extra = _meet_classes(left, right, at)
+    record = ObjectShape(members, patterns, extra, required, least, most)
+    closed = extra == NOTHING
+    for name in required:
+        child = members.get(name)
+        if child is None:
+            if closed and (not patterns or child_of(record, name) == NOTHING):
+                return None
+        elif child and dead(child):
+            return None
+    return record
+
+
+def child_of(record: ObjectShape, name: str) -> Child:
+    """What the member called `name` must be."""
+    child = record.members.get(name)
+    if child is not None:
+        return child
+    if record.patterns and not has_surrogate(name):
+        for pattern, value in record.patterns:
+            if regular.matches(pattern, name):
+                return value
+    return record.extra
+
+
+def _meet_classes(left: ObjectShape, right: ObjectShape, at: str) -> tuple[tuple[tuple[Regular, Child], ...], Child]:
+    extra = conjoin(left.extra, right.extra)
+    if not left.patterns and not right.patterns:
+        return (), extra
+    classes: list[tuple[Regular, Child]] = []
+    if [p for p, _ in left.patterns] == [p for p, _ in right.patterns]:
+        pairs = zip(left.patterns, right.patterns, strict=True)
+        return tuple([(p, conjoin(a, b)) for (p, a), (_, b) in pairs]), extra
+    for pattern, child in left.patterns:
+        for other, value in right.patterns:
+            if pattern == other:
+                classes.append((pattern, conjoin(child, value)))
+            elif not regular.are_disjoint(pattern, other):
+                classes.append((intersection(pattern, other), conjoin(child, value)))
+    classes += _only(left, right)
+    classes += _only(right, left)
+    if len(classes) > MAX_NAME_CLASSES:
+        raise LimitExceeded(
+            f"overlapping name patterns make more than {MAX_NAME_CLASSES} classes of names",
+            limit="name_classes",
+            at=at,
+            help="make the patterns disjoint",
+        )
+    return tuple(classes), extra
+
+
+def _only(record: ObjectShape, other: ObjectShape) -> list[tuple[Regular, Child]]:
+    """The name classes of `record` without the names that `other` has patterns for: there `other.extra` counts."""
+    found: list[tuple[Regular, Child]] = []
+    for pattern, child in record.patterns:
+        overlapping = [q for q, _ in other.patterns if q == pattern or not regular.are_disjoint(pattern, q)]
+        if pattern in overlapping:
+            continue
+        rest = intersection(pattern, Not(alternation(*overlapping))) if overlapping else pattern
+        if not overlapping or not regular.is_empty(rest):
+            found.append((rest, conjoin(child, other.extra)))
+    return found
+
+
+# ---------------------------------------------------------------- complement
+
+
+class NoComplement(Exception):
+    """The complement is not a union of records; the message says what stands in the way."""
+
+
+def complement(shape: Shape, negate: Callable[[Child], Child], dead: Dead, at: str) -> Shape:
+    """The values that are not in `shape`.
+
+    Raises:  NoComplement: if that would need an obligation or too many records, or `shape` is wider than its schema.
+    """
+    try:
+        return _complement(shape, negate, dead, at)
+    except LimitExceeded:
+        raise NoComplement("has too many alternatives") from None
+
+
+def _complement(shape: Shape, negate: Callable[[Child], Child], dead: Dead, at: str) -> Shape:
+    if not shape.exact:
+        raise NoComplement("is negated, and what it negates is not enforced exactly")
+    strings = [ANY_STRING]
+    if shape.strings:
+        languages = tuple([Not(record.term()) for record in shape.strings])
+        strings = [] if ANY_STRING in shape.strings else [StringShape(languages)]
+    arrays: tuple[ArrayRecord, ...] = (ANY_ARRAY,)
+    for record in shape.arrays:
+        outside = _outside_array(record, negate)
+        arrays = _product(arrays, outside, lambda a, b: meet_arrays(a, b, dead), at)
+    objects: tuple[ObjectRecord, ...] = (ANY_OBJECT,)
+    for record in shape.objects:
+        outside = _outside_object(record, negate)
+        objects = _product(objects, outside, lambda a, b: meet_objects(a, b, dead, at), at)
+    return Shape(
+        null=not shape.null,
+        booleans=tuple([b for b in (False, True) if b not in shape.booleans]),
+        numbers=_outside_numbers(shape.numbers, at),
+        strings=tuple(strings),
+        arrays=arrays,
+        objects=objects,
+    )
+
+
+def _outside_numbers(records: tuple[NumberShape, ...], at: str) -> tuple[NumberShape, ...]:
+    outside: tuple[NumberShape, ...] = (ANY_NUMBER,)
+    for record in records:
+        if record is ANY_NUMBER:
+            return ()
+        if record.finite is not None:
+            points = tuple([numbers.NumberConstraint(value, value) for value in record.finite])
+            negated: tuple[NumberShape, ...] = (NumberShape(without=points),)
+        else:
+            negated = (NumberShape(without=(record.constraint,)), *[NumberShape(c) for c in record.without])
+        outside = _product(outside, negated, meet_numbers, at)
+    return outside
+
+
+def _outside_array(record: ArrayRecord, negate: Callable[[Child], Child]) -> tuple[ArrayShape, ...]:
+    if record is ANY_ARRAY:
+        return ()
+    if isinstance(record, ConstShape):
+        raise NoComplement("excludes an array by its value")
+    if record.unique is not None:
+        raise NoComplement("demands items that are not unique")
+    outside = [ArrayShape(max=record.min - 1)] if record.min > 0 else []
+    outside += [ArrayShape(min=record.max + 1)] if record.max is not None else []
+    for i, child in enumerate(record.prefix):
+        if child:
+            outside.append(ArrayShape((ANYTHING,) * i + (negate(child),), min=i + 1))
+    length = len(record.prefix)
+    if record.rest == NOTHING:
+        outside.append(ArrayShape(min=length + 1))
+    elif record.rest:
+        if record.max is None or record.max > length + 8:
+            raise NoComplement("demands some item that violates a schema")
+        for i in range(length, record.max):
+            outside.append(ArrayShape((ANYTHING,) * i + (negate(record.rest),), min=i + 1))
+    return tuple(outside)
+
+
+def _outside_object(record: ObjectRecord, negate: Callable[[Child], Child]) -> tuple[ObjectShape, ...]:
+    if record is ANY_OBJECT:
+        return ()
+    if isinstance(record, ConstShape):
+        raise NoComplement("excludes an object by its value")
+    if any(child for _, child in record.patterns) or (record.extra and (record.members or record.extra != NOTHING)):
+        raise NoComplement("demands some member that violates a schema")
+    outside = [ObjectShape({name: NOTHING}) for name in record.required]
+    for name, child in record.members.items():
+        if child:
+            outside.append(ObjectShape({name: negate(child)}, required={name: None}))
+    if record.extra == NOTHING and not record.patterns:
+        outside.append(ObjectShape(min=1))
+    elif record.extra:
+        raise NoComplement("demands some member that violates a schema")
+    outside += [ObjectShape(max=record.min - 1)] if record.min > 0 else []
+    outside += [ObjectShape(min=record.max + 1)] if record.max is not None else []
+    return tuple(outside)

@@ -1,0 +1,251 @@
+"""Readers of the keywords that apply schemas in place: references, combinations, conditions, dependencies.
+
+Each adds shapes to `Reading.applied`; they are intersected in document order. Where a complement is needed and cannot be
+said in records, the keyword is refused and what is compiled lets more through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from constrain.errors import LimitExceeded
+from constrain.frontends.json_schema.expect import fail, members, names, schemas
+from constrain.frontends.json_schema.intersect import NoComplement, complement, union
+from constrain.frontends.json_schema.shapes import ANY, ANYTHING, NOTHING, Child, ObjectShape, Shape
+from constrain.frontends.json_schema.values import escape
+
+if TYPE_CHECKING:
+    from constrain.frontends.json_schema.build import Builder, Place
+    from constrain.frontends.json_schema.reading import Reading
+
+REWRITE = "rewrite it without negation, or split it into branches told apart by a 'const'"
+OTHER_TYPES = Shape(True, (False, True), ANY.numbers, ANY.strings, ANY.arrays)
+
+
+def ref(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
+    """`$ref`: the schema that it leads to, beside its siblings."""
+    if not isinstance(value, str):
+        fail(place, keyword, value, "a reference")
+    builder.findings.enforced(place.path, keyword)
+    schema, path, scope = place.scope.lookup(value, f"{place.path}/{keyword}")
+    reading.applied.append(builder.shape_of(builder.child(schema, path, scope)))
+
+
+def dynamic_ref(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
+    """`$dynamicRef`: a `$ref`, unless more than one place could be meant."""
+    if not isinstance(value, str):
+        fail(place, keyword, value, "a reference")
+    schema = place.scope.lookup(value, f"{place.path}/{keyword}")[0]
+    anchor = value.partition("#")[2]
+    is_dynamic = isinstance(schema, Mapping) and anchor and schema.get("$dynamicAnchor") == anchor
+    if is_dynamic and not builder.shelf.is_only_anchor(schema, "$dynamicAnchor", anchor):
+        _refuse(builder, place, reading, keyword, "may mean several places", "use '$ref'")
+    else:
+        ref(builder, place, reading, keyword, value)
+
+
+def recursive_ref(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
+    """`$recursiveRef`: a `$ref` to the root, unless `$recursiveAnchor` makes several places possible."""
+    if value != "#":
+        fail(place, keyword, value, "'#'")
+    root = place.scope.root
+    is_dynamic = isinstance(root, Mapping) and root.get("$recursiveAnchor") is True
+    if is_dynamic and not builder.shelf.is_only_anchor(root, "$recursiveAnchor", True):
+        _refuse(builder, place, reading, keyword, "may mean several places", "use '$ref'")
+    else:
+        ref(builder, place, reading, keyword, value)
+
+
+def all_of(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
+    builder.findings.enforced(place.path, keyword)
+    for i, schema in enumerate(schemas(place, keyword, value)):
+        reading.applied.append(builder.shape_of(builder.below(place, schema, f"{keyword}/{i}")))
+
+
+def _branches(builder: Builder, place: Place, keyword: str, value: Any) -> list[Child]:
+    return [builder.below(place, schema, f"{keyword}/{i}") for i, schema in enumerate(schemas(place, keyword, value))]
+
+
+def any_of(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
+    builder.findings.enforced(place.path, keyword)
+    branches = _branches(builder, place, keyword, value)
+    reading.applied.append(union([builder.shape_of(branch) for branch in branches]))
+
+
+def one_of(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
+    """`oneOf`: a plain union where branches are disjoint, else ⋃ᵢ (Aᵢ ∩ ⋂ⱼ ¬Aⱼ) over the j that overlap i."""
+    builder.findings.enforced(place.path, keyword)
+    shapes = [builder.shape_of(branch) for branch in _branches(builder, place, keyword, value)]
+    overlaps = builder.overlaps.get(place.path)
+    if overlaps is None:
+        reading.applied.append(union(shapes))
+        builder.check_later(place, reading, shapes)
+        return
+    outside: dict[int, Shape] = {}
+    exclusive: list[Shape] = []
+    try:
+        for i, shape in enumerate(shapes):
+            for j in sorted(overlaps.get(i, ())):
+                if j not in outside:
+                    outside[j] = complement(shapes[j], builder.negate, builder.is_dead, place.path)
+                shape = builder.intersect(shape, outside[j], place)
+            exclusive.append(shape)
+        reading.applied.append(union(exclusive))
+    except (NoComplement, LimitExceeded) as error:
+        reason = error if isinstance(error, NoComplement) else "has too many alternatives"
+        i, j = builder.first_overlap(place.path)
+        _refuse(
+            builder, place, reading, keyword,
+            f"has branches {i} and {j} that may overlap, and to exclude one from the other {reason}",
+            "tell the branches apart by a required 'const' or by 'type', or use 'anyOf'",
+        )  # fmt: skip
+        reading.applied.append(union(shapes))
+
+
+def negation(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
+    child = builder.below(place, value, keyword)
+    builder.findings.enforced(place.path, keyword)
+    if child == ANYTHING:
+        builder.contradiction(place, "'not' excludes every value")
+    try:
+        shape = complement(builder.shape_of(child), builder.negate, builder.is_dead, place.path)
+        reading.applied.append(shape)
+    except NoComplement as reason:
+        _refuse(builder, place, reading, keyword, f"cannot be enforced: it {reason}", REWRITE)
+
+
+def condition(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
+    """`if` with `then` and `else`: (I ∩ T) ∪ (¬I ∩ E); without `then` that is I ∪ E, which needs no complement."""
+    schema = place.schema
+    then = builder.below(place, schema.get("then", True), "then")
+    otherwise = builder.below(place, schema.get("else", True), "else")
+    builder.findings.enforced(place.path, keyword)
+    if then == ANYTHING and otherwise == ANYTHING:
+        return
+    test = builder.below(place, value, keyword)
+    if test in (ANYTHING, NOTHING):
+        reading.applied.append(builder.shape_of(then if test == ANYTHING else otherwise))
+        return
+    holds, first, second = builder.shape_of(test), builder.shape_of(then), builder.shape_of(otherwise)
+    if then == ANYTHING:
+        reading.applied.append(union([holds, second]))
+        return
+    try:
+        fails = complement(holds, builder.negate, builder.is_dead, place.path)
+    except NoComplement as reason:
+        reading.applied.append(union([first, second]))
+        _refuse(builder, place, reading, keyword, f"cannot be enforced: it {reason}", REWRITE)
+        return
+    reading.applied.append(
+        union([builder.intersect(holds, first, place), builder.intersect(fails, second, place)])
+    )
+
+
+def consequence(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
+    """`then` and `else` are read by `if`."""
+    if "if" in place.schema:
+        builder.findings.enforced(place.path, keyword)
+    else:
+        builder.findings.annotation(place.path, keyword, "says nothing without 'if'")
+
+
+# ---------------------------------------------------------------- dependencies
+
+
+def dependent_required(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
+    builder.findings.enforced(place.path, keyword)
+    for name, others in members(place, keyword, value).items():
+        _depend_on_names(builder, place, reading, keyword, name, others)
+
+
+def dependent_schemas(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
+    builder.findings.enforced(place.path, keyword)
+    for name, schema in members(place, keyword, value).items():
+        _depend_on_schema(builder, place, reading, keyword, name, schema)
+
+
+def dependencies(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
+    """`dependencies`: names or a schema for each name."""
+    builder.findings.enforced(place.path, keyword)
+    for name, dependency in members(place, keyword, value).items():
+        if isinstance(dependency, (list, tuple)):
+            _depend_on_names(builder, place, reading, keyword, name, dependency)
+        elif isinstance(dependency, str):
+            _depend_on_names(builder, place, reading, keyword, name, [dependency])
+        else:
+            _depend_on_schema(builder, place, reading, keyword, name, dependency)
+
+
+def dependencies_mixed(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
+    dependencies(builder, place, reading, keyword, value)
+    builder.findings.note(place.path, keyword, "as before 2019-09")
+
+
+def _depend_on_names(
+    builder: Builder, place: Place, reading: Reading, keyword: str, name: str, others: Any
+) -> None:
+    needed = names(place, keyword, others)
+    needed.pop(name, None)
+    if needed:
+        present = Shape(objects=(ObjectShape(required={name: None, **needed}),))
+        reading.applied.append(union([_without(name), present]))
+
+
+def _depend_on_schema(builder: Builder, place: Place, reading: Reading, keyword: str, name: str, schema: Any) -> None:
+    child = builder.below(place, schema, f"{keyword}/{escape(name)}")
+    if child != ANYTHING:
+        present = Shape(objects=(ObjectShape(required={name: None}),))
+        then = builder.intersect(present, builder.shape_of(child), place)
+        reading.applied.append(union([_without(name), then]))
+
+
+def _without(name: str) -> Shape:
+    """Every value but an object that has a member called `name`."""
+    return Shape(
+        OTHER_TYPES.null, OTHER_TYPES.booleans, OTHER_TYPES.numbers, OTHER_TYPES.strings, OTHER_TYPES.arrays,
+        (ObjectShape({name: NOTHING}),),
+    )  # fmt: skip
+
+
+# ---------------------------------------------------------------- what was not evaluated
+
+_IN_PLACE = frozenset(
+    ("$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "not", "if", "then", "else",
+     "dependentSchemas", "dependencies")
+)  # fmt: skip
+
+
+def unevaluated(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
+    """`unevaluatedProperties`, `unevaluatedItems`: enforced where nothing is applied in place beside them."""
+    child = builder.below(place, value, keyword)
+    schema = place.schema
+    is_object = keyword == "unevaluatedProperties"
+    if child == ANYTHING:
+        builder.findings.enforced(place.path, keyword)
+    elif any(name in schema for name in _IN_PLACE) or (not is_object and "contains" in schema):
+        _refuse(
+            builder, place, reading, keyword, "cannot be enforced yet beside in-place applicators",
+            "list what is allowed in one place and close it with 'additionalProperties' or 'items'",
+        )  # fmt: skip
+    elif is_object:
+        if "additionalProperties" not in schema:
+            reading.additional = child
+            reading.touched.add("object")
+        builder.findings.enforced(place.path, keyword)
+    else:
+        closed = isinstance(schema.get("items"), (list, tuple)) and "additionalItems" in schema
+        if reading.items_are_tuple or isinstance(schema.get("items"), (list, tuple)):
+            if not closed:
+                reading.additional_items = child
+        elif "items" not in schema:
+            reading.items = child
+        reading.touched.add("array")
+        builder.findings.enforced(place.path, keyword)
+
+
+def _refuse(builder: Builder, place: Place, reading: Reading, keyword: str, reason: str, help: str) -> None:
+    reading.exact = False
+    builder.findings.refuse(place.path, keyword, reason, help)
+
+

@@ -1,0 +1,191 @@
+"""Readers of the keywords that speak of arrays and objects (see `reading.py`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from constrain.frontends.json_schema.expect import count, fail, flag, members, names, schemas
+from constrain.frontends.json_schema.shapes import ANYTHING, NOTHING, Child, conjoin
+from constrain.grammar.terms import ANY_TEXT, intersection
+from constrain.frontends.json_schema.values import escape
+
+if TYPE_CHECKING:
+    from constrain.frontends.json_schema.build import Builder, Place
+    from constrain.frontends.json_schema.reading import Reading
+
+# ---------------------------------------------------------------- arrays
+
+
+def _array(builder: Builder, place: Place, reading: Reading, keyword: str) -> None:
+    builder.findings.enforced(place.path, keyword)
+    reading.touched.add("array")
+
+
+def _children(builder: Builder, place: Place, keyword: str, value: Sequence[Any]) -> tuple[Child, ...]:
+    return tuple([builder.below(place, schema, f"{keyword}/{i}") for i, schema in enumerate(value)])
+
+
+def items(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
+    """`items` of 2020-12: the items behind `prefixItems`."""
+    _array(builder, place, reading, keyword)
+    reading.items = conjoin(reading.items, builder.below(place, value, keyword))
+
+
+def items_or_tuple(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
+    """`items` before 2020-12: a schema for all items, or a list of schemas for the first ones."""
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        _array(builder, place, reading, keyword)
+        reading.items_are_tuple = True
+        reading.prefix = _children(builder, place, keyword, value)
+    else:
+        items(builder, place, reading, keyword, value)
+
+
+def items_mixed(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
+    """As before 2020-12; a list beside `prefixItems` is refused, since no dialect has both."""
+    is_tuple = isinstance(value, Sequence) and not isinstance(value, str)
+    if is_tuple and "prefixItems" in place.schema:
+        fail(place, keyword, value, "a schema beside 'prefixItems'")
+    items_or_tuple(builder, place, reading, keyword, value)
+    if is_tuple:
+        builder.findings.note(place.path, keyword, "a list, as before 2020-12")
+
+
+def prefix_items(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
+    _array(builder, place, reading, keyword)
+    reading.prefix = _children(builder, place, keyword, schemas(place, keyword, value))
+
+
+def additional_items(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
+    """`additionalItems`: the items behind a list in `items`; without one it says nothing."""
+    if isinstance(place.schema.get("items"), (list, tuple)):
+        _array(builder, place, reading, keyword)
+        reading.additional_items = builder.below(place, value, keyword)
+    else:
+        builder.findings.annotation(place.path, keyword, "says nothing without a list in 'items'")
+
+
+def additional_items_mixed(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
+    additional_items(builder, place, reading, keyword, value)
+    if isinstance(place.schema.get("items"), (list, tuple)):
+        builder.findings.note(place.path, keyword, "as before 2020-12")
+
+
+def min_items(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
+    reading.min_items = max(reading.min_items, count(place, keyword, value))
+    _array(builder, place, reading, keyword)
+
+
+def max_items(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
+    most = count(place, keyword, value)
+    reading.max_items = most if reading.max_items is None else min(most, reading.max_items)
+    _array(builder, place, reading, keyword)
+
+
+def unique_items(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
+    if flag(place, keyword, value):
+        _array(builder, place, reading, keyword)
+        reading.unique = place.path
+
+
+def contains(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
+    """`contains` with its counts: enforced where it only counts items, or asks for none."""
+    counted = "minContains" in place.scope.dialect.readers
+    least = count(place, "minContains", place.schema.get("minContains", 1)) if counted else 1
+    most = place.schema.get("maxContains") if counted else None
+    most = None if most is None else count(place, "maxContains", most)
+    child = builder.below(place, value, keyword)
+    if least == 0 and most is None:
+        builder.findings.enforced(place.path, keyword)
+    elif child == ANYTHING:
+        _array(builder, place, reading, keyword)
+        reading.min_items = max(reading.min_items, least)
+        if most is not None:
+            reading.max_items = most if reading.max_items is None else min(most, reading.max_items)
+    elif child == NOTHING:
+        _array(builder, place, reading, keyword)
+        reading.max_items = reading.max_items if least == 0 else -1
+    elif most == 0 and least == 0:
+        _array(builder, place, reading, keyword)
+        reading.items = conjoin(reading.items, builder.negate(child))
+        reading.prefix = tuple([conjoin(item, builder.negate(child)) for item in reading.prefix])
+        if "prefixItems" in place.schema or reading.items_are_tuple:
+            _refuse_contains(builder, place, reading, keyword)
+    else:
+        _refuse_contains(builder, place, reading, keyword)
+
+
+def _refuse_contains(builder: Builder, place: Place, reading: Reading, keyword: str) -> None:
+    reading.exact = False
+    builder.findings.refuse(
+        place.path, keyword, "cannot be enforced yet", "say what every item must be with 'items', or remove it"
+    )
+
+
+def contains_count(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
+    """`minContains` and `maxContains` are read by `contains`."""
+    count(place, keyword, value)
+    if "contains" in place.schema:
+        builder.findings.enforced(place.path, keyword)
+    else:
+        builder.findings.annotation(place.path, keyword, "says nothing without 'contains'")
+
+
+# ---------------------------------------------------------------- objects
+
+
+def _object(builder: Builder, place: Place, reading: Reading, keyword: str) -> None:
+    builder.findings.enforced(place.path, keyword)
+    reading.touched.add("object")
+
+
+def properties(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
+    _object(builder, place, reading, keyword)
+    path, scope = f"{place.path}/{keyword}/", place.scope
+    found = reading.members
+    for name, schema in members(place, keyword, value).items():
+        found[name] = builder.child(schema, path + escape(name), scope)
+
+
+def pattern_properties(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
+    for text, schema in members(place, keyword, value).items():
+        term = builder.pattern(text, place, keyword)
+        if term is None:
+            reading.exact = False
+            reading.is_open = True
+            continue
+        _object(builder, place, reading, keyword)
+        reading.patterns.append((term, builder.below(place, schema, f"{keyword}/{escape(text)}")))
+
+
+def additional_properties(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
+    _object(builder, place, reading, keyword)
+    reading.additional = conjoin(reading.additional, builder.below(place, value, keyword))
+
+
+def required(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
+    reading.required.update(names(place, keyword, value))
+    _object(builder, place, reading, keyword)
+
+
+def min_properties(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
+    reading.min_members = count(place, keyword, value)
+    _object(builder, place, reading, keyword)
+
+
+def max_properties(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
+    reading.max_members = count(place, keyword, value)
+    _object(builder, place, reading, keyword)
+
+
+def property_names(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
+    """`propertyNames`: the strings of its shape are the names allowed."""
+    language = builder.names_language(builder.below(place, value, keyword), place, keyword)
+    if language is None:
+        reading.exact = False
+    elif language != ANY_TEXT:
+        _object(builder, place, reading, keyword)
+        reading.names = language if reading.names is None else intersection(reading.names, language)
+    else:
+        builder.findings.enforced(place.path, keyword)

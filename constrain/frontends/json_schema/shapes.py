@@ -1,0 +1,154 @@
+"""The values that schemas denote: a shape is a union, by JSON type, of constraint records.
+
+`Shape` holds, for each type, a tuple of records: a value of that type belongs to the shape iff it satisfies one of
+them. Null and the two booleans are finite and need no record. What an array's items or an object's members must be is
+not a shape but a `Child`: a conjunction of *atoms* (schema places, constants, negations), resolved to a shape only
+when asked for. That is what makes recursion finite and compilation lazy.
+
+Invariants: records are immutable and compare by identity; a record that is trivially empty is never stored; in an
+`ObjectShape` the `patterns` are pairwise disjoint languages of decoded names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from constrain.frontends.json_schema.numbers import NumberConstraint
+from constrain.frontends.json_schema.values import JsonValue
+from constrain.grammar.terms import ANY_CHAR, ANY_TEXT, LiteralSet, Regular, Repeat, intersection
+
+Child = tuple[int, ...]
+"""A conjunction of atoms, in order of first appearance. `()` is anything, `NOTHING` (the atom 0) no value at all."""
+
+ANYTHING: Child = ()
+NOTHING: Child = (0,)
+
+
+def conjoin(left: Child, right: Child) -> Child:
+    """Both: the values that `left` and `right` have in common."""
+    if not right or left == right:
+        return left
+    if not left:
+        return right
+    if left == NOTHING or right == NOTHING:
+        return NOTHING
+    return tuple(dict.fromkeys(left + right))
+
+
+FREE_NUMBER = NumberConstraint(None, None, False, False)
+INTEGER = NumberConstraint(None, None, False, False, (), True)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NumberShape:
+    """Numbers of `constraint` and of none of `without`; or, if `finite` is given, just those values.
+
+    `plain` allows only texts without a point or an exponent: in draft 4, `1.0` is no integer.
+    """
+
+    constraint: NumberConstraint = FREE_NUMBER
+    without: tuple[NumberConstraint, ...] = ()
+    finite: tuple[Decimal, ...] | None = None
+    plain: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StringShape:
+    """Strings (decoded) in all of `parts`, of min…max code points; or, if `finite` is given, just those."""
+
+    parts: tuple[Regular, ...] = ()
+    min: int = 0
+    max: int | None = None
+    finite: tuple[str, ...] | None = None
+
+    def term(self) -> Regular:
+        """The regular language of decoded strings."""
+        if self.finite is not None:
+            return LiteralSet(self.finite)
+        if self.min == 0 and self.max is None:
+            return intersection(*self.parts)
+        return intersection(*self.parts, Repeat(ANY_CHAR, self.min, self.max))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ArrayShape:
+    """Arrays: item i is of `prefix[i]`, later ones of `rest`. `unique` is the place that demands distinct items."""
+
+    prefix: tuple[Child, ...] = ()
+    rest: Child = ANYTHING
+    min: int = 0
+    max: int | None = None
+    unique: str | None = None
+
+    def item(self, index: int) -> Child:
+        """What the item at `index` must be."""
+        return self.prefix[index] if index < len(self.prefix) else self.rest
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ObjectShape:
+    """Objects: each member by its name, else by the pattern that its name is in, else `extra`."""
+
+    members: Mapping[str, Child] = field(default_factory=dict)
+    patterns: tuple[tuple[Regular, Child], ...] = ()
+    extra: Child = ANYTHING
+    required: Mapping[str, None] = field(default_factory=dict)
+    min: int = 0
+    max: int | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ConstShape:
+    """One array or object, if it satisfies all `conditions` (evaluated late, when every place has been read)."""
+
+    value: JsonValue
+    key: object
+    conditions: tuple[ArrayShape | ObjectShape, ...] = ()
+
+
+ArrayRecord = ArrayShape | ConstShape
+ObjectRecord = ObjectShape | ConstShape
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shape:
+    """A set of JSON values. `exact` is False if it is wider than the schema it was read from."""
+
+    null: bool = False
+    booleans: tuple[bool, ...] = ()
+    numbers: tuple[NumberShape, ...] = ()
+    strings: tuple[StringShape, ...] = ()
+    arrays: tuple[ArrayRecord, ...] = ()
+    objects: tuple[ObjectRecord, ...] = ()
+    exact: bool = True
+
+    @property
+    def has_scalars(self) -> bool:
+        """True if some scalar may belong to it."""
+        return self.null or bool(self.booleans or self.numbers or self.strings)
+
+    @property
+    def has_containers(self) -> bool:
+        """True if it has array or object records (which may still be empty)."""
+        return bool(self.arrays or self.objects)
+
+    @property
+    def is_blank(self) -> bool:
+        """True if there is no record at all."""
+        return not (self.has_scalars or self.has_containers)
+
+
+ANY_NUMBER = NumberShape()
+ANY_INTEGER = NumberShape(INTEGER)
+PLAIN_INTEGER = NumberShape(INTEGER, plain=True)
+ANY_STRING = StringShape()
+ANY_ARRAY = ArrayShape()
+ANY_OBJECT = ObjectShape()
+BOTH = (False, True)
+
+ANY = Shape(True, BOTH, (ANY_NUMBER,), (ANY_STRING,), (ANY_ARRAY,), (ANY_OBJECT,))
+NONE = Shape()
+
+ALL_NAMES = ANY_TEXT

@@ -1,0 +1,116 @@
+"""How values are spelt: strings, numbers, punctuation and white space, by the options.
+
+White space stands in front of what follows it (`terms.Punctuation` says why). Under "flexible" it is up to 64 of blank,
+tab, line feed and carriage return before every lexeme, also before the root value and none behind it: enough for
+JSON indented by four to a depth of 15, by two to 31. Under "pretty" it is what `json.dumps(indent=2)` writes; inside a
+recursive schema, whose depth is not known, a line may be indented by any even number of blanks up to 64.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+
+from constrain.frontends.json_schema import numbers
+from constrain.frontends.json_schema.options import SchemaOptions
+from constrain.frontends.json_schema.shapes import FREE_NUMBER, NumberShape, Shape
+from constrain.grammar.terms import (
+    ANY_TEXT,
+    EPSILON,
+    CharClass,
+    Encoded,
+    Encoding,
+    Literal,
+    Not,
+    Punctuation,
+    Regular,
+    Repeat,
+    alternation,
+    char_class,
+    concat,
+    intersection,
+)
+
+MAX_BLANKS = 64
+BLANK = char_class([(9, 10), (13, 13), (32, 32)])
+BLANKS = Repeat(BLANK, 0, MAX_BLANKS)
+LOOSE_LINE = concat(Literal("\n"), Repeat(Literal("  "), 0, MAX_BLANKS // 2))
+QUOTE = Literal('"')
+_PLAIN = Repeat(char_class([(0x2D, 0x2D), (0x30, 0x39)]), 1, None)
+_EXPONENT = concat(ANY_TEXT, CharClass(((0x45, 0x45), (0x65, 0x65))), ANY_TEXT)
+
+
+def number_term(record: NumberShape, spelling: numbers.Spelling) -> Regular:
+    """The JSON texts of the numbers in `record`.
+
+    What is excluded is excluded in every text that the number has: where texts could be longer than those of the
+    excluded constraint, or the excluded multiples have exponents that are not all known, fewer texts are allowed.
+    """
+    if record.plain:
+        return intersection(number_term(replace(record, plain=False), spelling), _PLAIN)
+    if record.finite is not None:
+        return alternation(*[numbers.number_language(_point(value), spelling) for value in record.finite])
+    term = numbers.number_language(record.constraint, spelling)
+    if not record.without:
+        return term
+    parts = [term, numbers.number_language(FREE_NUMBER, spelling)]
+    parts += [Not(numbers.number_language(constraint, spelling)) for constraint in record.without]
+    if spelling == "any" and any(constraint.multiple_of for constraint in record.without):
+        parts.append(Not(_EXPONENT))
+    return intersection(*parts)
+
+
+def _point(value: Decimal) -> numbers.NumberConstraint:
+    return numbers.NumberConstraint(value, value, integer=value == value.to_integral_value())
+
+
+class Spelling:
+    """The texts of values under one set of options."""
+
+    def __init__(self, options: SchemaOptions):
+        self.numbers: numbers.Spelling = options.numbers
+        self.encoding: Encoding = "json" if options.escapes == "canonical" else "json_any"
+        self.order = options.key_order
+        self.is_pretty = options.whitespace == "pretty"
+        self.before_value: Regular = BLANKS if options.whitespace == "flexible" else EPSILON
+        self._object = _flat(options.whitespace, "{", "}")
+        self._array = _flat(options.whitespace, "[", "]")
+
+    def string(self, term: Regular) -> Regular:
+        """A quoted string whose decoded text is in `term`."""
+        return concat(QUOTE, Encoded(term, self.encoding), QUOTE)
+
+    def scalars(self, shape: Shape, numbers_: tuple[NumberShape, ...], strings: list[Regular]) -> Regular:
+        """One lexeme for all scalars of `shape`, blanks before it included."""
+        texts: list[Regular] = [Literal("null")] if shape.null else []
+        texts += [Literal("true" if value else "false") for value in shape.booleans]
+        texts += [number_term(record, self.numbers) for record in numbers_]
+        texts += [self.string(alternation(*strings))] if strings else []
+        return concat(self.before_value, alternation(*texts))
+
+    def object_marks(self, depth: int | None) -> Punctuation:
+        """The punctuation of an object at `depth` (used by "pretty" alone; None: not known)."""
+        if not self.is_pretty:
+            return self._object
+        inner, outer = line(depth, 1), line(depth, 0)
+        return Punctuation(Literal("{"), concat(outer, Literal("}")), Literal(","), Literal(": "), inner)
+
+    def array_marks(self, depth: int | None) -> Punctuation:
+        """The punctuation of an array at `depth`."""
+        if not self.is_pretty:
+            return self._array
+        return Punctuation(Literal("["), concat(line(depth, 0), Literal("]")), Literal(","))
+
+
+def line(depth: int | None, more: int) -> Regular:
+    """A new line, indented for `depth` + `more` levels."""
+    return LOOSE_LINE if depth is None else Literal("\n" + "  " * (depth + more))
+
+
+def _flat(whitespace: str, opening: str, closing: str) -> Punctuation:
+    if whitespace == "spaced":
+        return Punctuation(Literal(opening), Literal(closing), Literal(", "), Literal(": "))
+    if whitespace == "flexible":
+        marks = [concat(BLANKS, Literal(mark)) for mark in (opening, closing, ",", ":")]
+        return Punctuation(*marks, before_key=BLANKS)
+    return Punctuation(Literal(opening), Literal(closing), Literal(","), Literal(":"))

@@ -1,0 +1,240 @@
+"""Terms of `terms.py` into kernel ids.
+
+One pass, memoised by term and encoding; only rules that the start rule reaches are lowered. `Not` becomes
+"any text, and not this": the kernel's complement is relative to all byte strings.
+
+Invariant: lowering a term twice gives the same id. Nothing is decided here; the kernel normalises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from constrain import _kernel
+from constrain.errors import LimitExceeded
+from constrain.grammar import terms as t
+
+ALL_BYTES = bytes(range(256))
+UNBOUNDED = 0xFFFFFFFF
+NONE = 0xFFFFFFFF
+EMPTY_TERM = 0
+EPSILON_TERM = 1
+RAW, JSON, JSON_ANY = 0, 1, 2
+ENCODINGS = {"json": JSON, "json_any": JSON_ANY}
+MAX_COEFFICIENT = 2**63
+
+_LIMIT_HELP = {
+    "terms": "simplify the specification: fewer or smaller patterns, counts or unions",
+    "states": "start a new compiled grammar, or simplify the specification",
+    "liveness": "simplify the patterns and lengths that are combined here",
+    "depth": "nest less deeply",
+    "deadline_s": "raise deadline_s",
+}
+
+
+@contextmanager
+def kernel_limits(text: bytes | None = None) -> Iterator[None]:
+    """Turns a limit met inside the kernel, or Python's own recursion limit, into `LimitExceeded`."""
+    try:
+        yield
+    except _kernel.LimitError as error:
+        limit, message = error.args
+        raise LimitExceeded(message, limit=limit, help=_LIMIT_HELP.get(limit), text=text) from None
+    except RecursionError:
+        raise LimitExceeded(
+            "the specification is nested too deeply", limit="depth", help=_LIMIT_HELP["depth"], text=text
+        ) from None
+
+
+class Lowering:
+    """Lowers terms into one kernel arena, `kernel`."""
+
+    def __init__(self, kernel: _kernel.Grammar):
+        self.kernel = kernel
+        self._regular: dict[tuple[t.Regular, int], int] = {}
+        self._rules: dict[str, int] = {}
+
+    # ---- regular terms
+
+    def regular(self, term: t.Regular, encoding: int = RAW) -> int:
+        key = (term, encoding)
+        known = self._regular.get(key)
+        if known is None:
+            known = self._regular[key] = self._lower(term, encoding)
+        return known
+
+    def _lower(self, term: t.Regular, encoding: int) -> int:
+        kernel = self.kernel
+        match term:
+            case t.Literal(text):
+                return self._literal(text, encoding)
+            case t.CharClass(ranges):
+                return kernel.character([bound for pair in ranges for bound in pair], encoding)
+            case t.Concat(items):
+                result = EPSILON_TERM
+                for item in reversed(items):
+                    result = kernel.cat(self.regular(item, encoding), result)
+                return result
+            case t.Alternation(items):
+                return kernel.alt([self.regular(item, encoding) for item in items])
+            case t.Repeat(item, low, high):
+                return kernel.repeat(self.regular(item, encoding), low, UNBOUNDED if high is None else high)
+            case t.And(items):
+                return kernel.conj([self.regular(item, encoding) for item in items])
+            case t.Not(item):
+                return kernel.conj([kernel.any_text(encoding), kernel.complement(self.regular(item, encoding))])
+            case t.Encoded(item, name):
+                return self.regular(item, ENCODINGS[name])
+            case t.LiteralSet(texts):
+                return self._literal_set(texts, encoding)
+            case t.DecimalMultiple(coefficient, scale):
+                if coefficient >= MAX_COEFFICIENT:
+                    raise LimitExceeded(
+                        f"multiples of {coefficient} cannot be tracked",
+                        limit="coefficient",
+                        help="use a multiple of fewer than 19 digits",
+                    )
+                return kernel.decimal(coefficient, scale)
+            case t.Epsilon():
+                return EPSILON_TERM
+            case t.Empty():
+                return EMPTY_TERM
+        raise TypeError(f"not a regular term: {term!r}")
+
+    def _literal(self, text: str, encoding: int) -> int:
+        try:
+            spelled = text.encode()
+        except UnicodeEncodeError:  # a lone surrogate has no spelling
+            return EMPTY_TERM
+        return self.kernel.literal(spelled) if encoding == RAW else self.kernel.spelled(spelled, encoding)
+
+    def _literal_set(self, texts: tuple[str, ...], encoding: int) -> int:
+        if encoding == JSON_ANY:
+            return self.kernel.alt([self._literal(text, encoding) for text in texts])
+        spelled = [text.encode() for text in texts if text.isascii() or not _has_surrogate(text)]
+        return self.kernel.literals([self.kernel.encoded(s) for s in spelled] if encoding == JSON else spelled)
+
+    # ---- grammar terms
+
+    def grammar(self, spec: t.GrammarSpec) -> int:
+        """The id of the start rule; every rule that it reaches is defined."""
+        pending = [spec.start]
+        start = self._rule(spec.start)
+        defined: set[str] = set()
+        self._pending = pending
+        while pending:
+            name = pending.pop()
+            if name in defined:
+                continue
+            defined.add(name)
+            self.kernel.define(self._rule(name), self._term(spec.rules[name]))
+        return start
+
+    def _rule(self, name: str) -> int:
+        if name not in self._rules:
+            self._rules[name] = self.kernel.rule()
+        return self._rules[name]
+
+    def _term(self, term: t.Grammar) -> int:
+        match term:
+            case t.Lexeme(regular):
+                return self.kernel.lexeme(self.regular(regular))
+            case t.RuleRef(name):
+                if name not in self._rules:
+                    self._pending.append(name)
+                return self._rule(name)
+            case t.Sequence(items):
+                return self.kernel.sequence([self._term(item) for item in items])
+            case t.Choice(items):
+                return self.kernel.choice([self._term(item) for item in items])
+            case t.Repetition(item, separator, low, high):
+                return self.kernel.repetition(
+                    self._term(item),
+                    NONE if separator is None else self._term(separator),
+                    low,
+                    UNBOUNDED if high is None else high,
+                )
+            case t.Members():
+                return self._members(term)
+            case t.Items():
+                return self._items(term)
+        raise TypeError(f"not a grammar term: {term!r}")
+
+    def _marks(self, mark: t.Punctuation) -> list[int]:
+        parts = (mark.open, mark.close, mark.separator, mark.colon, mark.before_key)
+        return [self.regular(part) for part in parts]
+
+    def _members(self, term: t.Members) -> int:
+        encoding = ENCODINGS[term.encoding]
+        members = [m for m in term.members if not _has_surrogate(m.name) or m.required]
+        declared = tuple(sorted({m.name for m in members if not _has_surrogate(m.name)}))
+        if any(_has_surrogate(m.name) for m in members):  # required, and cannot be written
+            return self.kernel.choice([])
+        bodies = []
+        for name_class in term.classes:
+            names = name_class.names
+            if declared:
+                names = t.intersection(names, t.Not(t.LiteralSet(declared)))
+            bodies.append(self.regular(names, encoding))
+        return self.kernel.members(
+            [m.name.encode() for m in members],
+            [self._term(m.value) for m in members],
+            [m.required for m in members],
+            bodies,
+            [self._term(c.value) for c in term.classes],
+            self._marks(term.punctuation),
+            term.order == "any",
+            term.min_count,
+            UNBOUNDED if term.max_count is None else term.max_count,
+            encoding,
+        )
+
+    def _items(self, term: t.Items) -> int:
+        item = EMPTY_TERM
+        rest = NONE
+        if term.unique:
+            item = self.regular(_only_lexeme(term.rest)) if term.rest is not None else EMPTY_TERM
+        elif term.rest is not None:
+            rest = self._term(term.rest)
+        return self.kernel.items(
+            [self._term(item_term) for item_term in term.prefix],
+            rest,
+            self._marks(term.punctuation),
+            term.min_count,
+            UNBOUNDED if term.max_count is None else term.max_count,
+            term.unique,
+            item,
+            ENCODINGS[term.encoding],
+            term.numbers == "any",
+        )
+
+
+def _only_lexeme(term: t.Grammar) -> t.Regular:
+    match term:
+        case t.Lexeme(regular):
+            return regular
+        case t.Choice(items):
+            return t.alternation(*(_only_lexeme(item) for item in items))
+    raise TypeError("unique items are lexemes")
+
+
+def _has_surrogate(text: str) -> bool:
+    return not text.isascii() and any("\ud800" <= c <= "\udfff" for c in text)
+
+
+def compile_kernel(
+    spec: t.GrammarSpec, alphabet: bytes = ALL_BYTES, *, deadline_s: float | None = None
+) -> tuple[_kernel.Grammar, bool]:
+    """A kernel grammar of `spec` over `alphabet`, and whether any text can be written at all.
+
+    Raises:  LimitExceeded: a limit of the kernel, or `deadline_s`, was met.
+    """
+    kernel = _kernel.Grammar(alphabet)
+    with kernel_limits():
+        if deadline_s is not None:
+            kernel.set_deadline(max(deadline_s, 1e-9))
+        start = Lowering(kernel).grammar(spec)
+        kernel.finish(start)
+        kernel.set_deadline(0.0)
+    return kernel, kernel.is_alive(start)
