@@ -76,7 +76,7 @@ class LogitsProcessor(_Base):
         self._prompts: set[tuple[int, ...]] = set()
         self._rows: dict[tuple[int, ...], _Row] = {}
 
-    def __call__(self, input_ids: torch.LongTensor, scores: torch.FloatTensor) -> torch.FloatTensor:
+    def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
         """Masked scores, a new tensor. Args: input_ids int64 [B, T], scores float [B, V'], V' ≥ V."""
         table = [tuple(row) for row in input_ids.tolist()]
         rows = None if self._fixed_length is None and self._is_new(table) else self._followed(table)
@@ -93,8 +93,7 @@ class LogitsProcessor(_Base):
                 row.matcher.fill_mask(masks[index])
             else:
                 masks[index] = self._closing
-        masked: Any = apply_mask(scores.clone(), masks)
-        return masked
+        return apply_mask(scores.clone(), masks)
 
     def _is_new(self, table: list[tuple[int, ...]]) -> bool:
         """Whether these rows cannot belong to the generation so far, in which a row has an old prompt and grows by one

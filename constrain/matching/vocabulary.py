@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as np
 
+from constrain import _kernel
 from constrain.errors import VocabularyError, shorten
 from constrain.matching.vocabulary_encoding import Segmenter, encode_bytes
 
@@ -170,6 +171,11 @@ class Vocabulary:
     def spelled_tokens(self) -> tuple[bytes, ...]:
         """`tokens` with `b""` for whatever text cannot spell: special and unused ids."""
         return self._spelled
+
+    @cached_property
+    def kernel(self) -> _kernel.Vocab:
+        """The kernel's vocabulary: byte trie and shared lexeme splits. Cost: 0.1 s for 128,000 tokens, once."""
+        return _kernel.Vocab(self.spelled_tokens(), list(self.end_ids))
 
     @cached_property
     def unproducible_bytes(self) -> frozenset[int]:

@@ -20,7 +20,9 @@ from constrain.errors import MissingExtra, ModelError, shorten
 try:
     import jinja2
     from jinja2.compiler import CodeGenerator
+    from jinja2.exceptions import SecurityError
     from jinja2.sandbox import ImmutableSandboxedEnvironment
+    from jinja2.utils import Namespace
 except ImportError as error:
     raise MissingExtra("jinja2", "model") from error
 
@@ -79,7 +81,7 @@ class _Environment(ImmutableSandboxedEnvironment):
         self.globals = {
             "range": _bounded_range,
             "dict": dict,
-            "namespace": jinja2.utils.Namespace,
+            "namespace": Namespace,
             "raise_exception": _raise_exception,
             "strftime_now": _strftime_now,
         }
@@ -87,16 +89,16 @@ class _Environment(ImmutableSandboxedEnvironment):
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
         sized = (str, bytes, list, tuple)
         if operator == "*" and (isinstance(left, sized) or isinstance(right, sized)):
-            raise jinja2.sandbox.SecurityError("a template may not repeat a sequence")
+            raise SecurityError("a template may not repeat a sequence")
         if operator == "%" and isinstance(left, str | bytes):
-            raise jinja2.sandbox.SecurityError("a template may not format a string")
+            raise SecurityError("a template may not format a string")
         if operator in ("*", "**") and not (
             _is_within(1 << 32, left) and _is_within(1 << 32 if operator == "*" else 64, right)
         ):
-            raise jinja2.sandbox.SecurityError("a template may not compute with large numbers")
+            raise SecurityError("a template may not compute with large numbers")
         return self.bounded(super().call_binop(context, operator, left, right))
 
-    def call(self, context: Any, function: Any, *arguments: Any, **named: Any) -> Any:  # pyright: ignore
+    def call(self, context: Any, function: Any, *arguments: Any, **named: Any) -> Any:
         owner = getattr(function, "__self__", None)
         if isinstance(owner, str):
             self._check_size(owner, getattr(function, "__name__", ""), arguments)
@@ -105,14 +107,14 @@ class _Environment(ImmutableSandboxedEnvironment):
     def bounded(self, value: Any) -> Any:
         """`value`, unless it is a sequence longer than the limit."""
         if isinstance(value, str | bytes | list | tuple) and len(value) > self.limit_characters:
-            raise jinja2.sandbox.SecurityError("a template may not build a value so long")
+            raise SecurityError("a template may not build a value so long")
         return value
 
     def join_bounded(self, parts: Iterable[Any]) -> str:
         """The parts as one string, unless it would be longer than the limit."""
         texts = [str(part) for part in parts]
         if sum(map(len, texts)) > self.limit_characters:
-            raise jinja2.sandbox.SecurityError("a template may not build a text so long")
+            raise SecurityError("a template may not build a text so long")
         return "".join(texts)
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
@@ -134,11 +136,11 @@ class _Environment(ImmutableSandboxedEnvironment):
         # Counted before it is done: replacing n letters by n letters each is quadratic.
         times = text.count(str(old)) if old else len(text) + 1
         if len(text) + times * len(str(new)) > self.limit_characters:
-            raise jinja2.sandbox.SecurityError("a template may not build a text so long")
+            raise SecurityError("a template may not build a text so long")
 
     def _check_join(self, parts: Iterable[Any], separator: str) -> None:
         if sum(len(part) + len(separator) for part in parts if isinstance(part, str)) > self.limit_characters:
-            raise jinja2.sandbox.SecurityError("a template may not build a text so long")
+            raise SecurityError("a template may not build a text so long")
 
     def _replace(self, text: Any, old: Any, new: Any, count: int = -1) -> str:
         self._check_replace(str(text), old, new)
@@ -166,7 +168,7 @@ def _is_within(limit: int, number: Any) -> bool:
 def _bounded_range(*arguments: int) -> range:
     numbers = range(*arguments)
     if len(numbers) > _RANGE_LIMIT:
-        raise jinja2.sandbox.SecurityError(f"a template may not count further than {_RANGE_LIMIT}")
+        raise SecurityError(f"a template may not count further than {_RANGE_LIMIT}")
     return numbers
 
 

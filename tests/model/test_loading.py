@@ -17,7 +17,7 @@ from constrain.errors import ConstrainError, ModelError
 from constrain.model.find import find_model
 from constrain.model.gguf_file import GgufFile
 from constrain.model.gguf_weights import GgufWeights
-from constrain.model.load import load_model
+from constrain.model.load import open_model
 from constrain.model.transformer import new_cache, prefill
 from tests.model.tiny import RandomSource, gguf_bytes, gguf_fields, tiny_config, tiny_model, write_gguf
 
@@ -44,9 +44,11 @@ def _hugging_face(directory: Path, **changes: Any) -> Path:
 
 @pytest.mark.parametrize("architecture", ["llama", "qwen2", "qwen3"])
 def test_a_gguf_file_computes_what_the_same_weights_compute(architecture: str, tmp_path: Path) -> None:
-    switches = {"qwen2": {"query_key_value_bias": True}, "qwen3": {"query_key_norm": True}}.get(architecture, {})
+    switches: dict[str, Any] = {"qwen2": {"query_key_value_bias": True}, "qwen3": {"query_key_norm": True}}.get(
+        architecture, {}
+    )
     config = tiny_config(architecture=architecture, **switches)
-    loaded = load_model(write_gguf(tmp_path / "m.gguf", config, RandomSource(config)), dtype="float32").model
+    loaded = open_model(write_gguf(tmp_path / "m.gguf", config, RandomSource(config))).build(dtype="float32")
     expected = tiny_model(architecture=architecture, **switches)
     tokens = torch.arange(20)[None]
     assert loaded.config.query_key_value_bias == config.query_key_value_bias
@@ -56,7 +58,7 @@ def test_a_gguf_file_computes_what_the_same_weights_compute(architecture: str, t
 
 
 def test_a_directory_computes_what_the_same_weights_compute(tmp_path: Path) -> None:
-    loaded, expected = load_model(_hugging_face(tmp_path), dtype="float32").model, tiny_model()
+    loaded, expected = open_model(_hugging_face(tmp_path)).build(dtype="float32"), tiny_model()
     tokens = torch.arange(20)[None]
     torch.testing.assert_close(
         prefill(loaded, tokens, new_cache(loaded, 20)), prefill(expected, tokens, new_cache(expected, 20))
@@ -79,7 +81,7 @@ def test_blocks_are_decoded_to_nearly_what_was_stored(kind: str, tmp_path: Path)
 def test_rotary_divisors_in_a_gguf_file_are_used(tmp_path: Path) -> None:
     config = tiny_config()
     path = write_gguf(tmp_path / "m.gguf", config, RandomSource(config))
-    plain = load_model(path, dtype="float32").model
+    plain = open_model(path).build(dtype="float32")
     source = GgufWeights(GgufFile(path))
     assert source.rope_divisors() is None
     divisors = torch.tensor([1.0, 2.0, 4.0, 8.0])
@@ -120,7 +122,7 @@ def test_metadata_that_cannot_be_run_are_refused_by_name(fields: dict[str, Any],
     config = tiny_config()
     path = write_gguf(tmp_path / "m.gguf", config, RandomSource(config), fields)
     with pytest.raises(ModelError, match=message) as caught:
-        load_model(path)
+        open_model(path)
     assert str(path) in str(caught.value)
 
 
@@ -131,7 +133,7 @@ def test_a_truncated_gguf_file_is_named_wherever_it_ends(tmp_path: Path) -> None
         path = tmp_path / "cut.gguf"
         path.write_bytes(whole[:length])
         with pytest.raises(ModelError) as caught:
-            load_model(path)
+            open_model(path)
         assert "cut.gguf" in str(caught.value)
 
 
@@ -171,7 +173,7 @@ def test_a_garbled_gguf_file_never_escapes_the_error_tree(data: st.DataObject, t
     path = tmp_path / "garbled.gguf"
     path.write_bytes(raw)
     try:
-        load_model(path, dtype="float32")
+        open_model(path).build(dtype="float32")
     except ConstrainError as error:
         assert "garbled.gguf" in str(error)
 
@@ -198,41 +200,43 @@ def test_a_configuration_that_cannot_be_run_is_refused_by_name(
     changes: dict[str, Any], message: str, tmp_path: Path
 ) -> None:
     with pytest.raises(ModelError, match=message):
-        load_model(_hugging_face(tmp_path, **changes))
+        open_model(_hugging_face(tmp_path, **changes))
 
 
 def test_broken_directories_are_named(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"config\.json cannot be read"):
-        load_model(tmp_path)
+        open_model(tmp_path)
     directory = _hugging_face(tmp_path)
     weights = directory / "model.safetensors"
     raw = weights.read_bytes()
     for broken in (raw[:4], raw[: len(raw) // 2], b"\xff" * 64):
         weights.write_bytes(broken)
         with pytest.raises(ModelError, match="truncated or garbled"):
-            load_model(directory)
+            open_model(directory)
     weights.unlink()
     with pytest.raises(ModelError, match="no safetensors weights"):
-        load_model(directory)
+        open_model(directory)
     index = directory / "model.safetensors.index.json"
     index.write_text('{"weight_map": {"a": "../outside.safetensors"}}')
     with pytest.raises(ModelError, match="outside its directory"):
-        load_model(directory)
+        open_model(directory)
     index.write_text('{"weight_map": {"a": "model-00001-of-00002.safetensors"}}')
     with pytest.raises(ModelError, match="is missing"):
-        load_model(directory)
+        open_model(directory)
     for text, message in (("{", "not JSON"), ("[]", "no JSON object"), ("[" * 200_000, "nested too deeply")):
         (directory / "config.json").write_text(text)
         with pytest.raises(ModelError, match=message):
-            load_model(directory)
+            open_model(directory)
     (directory / "config.json").write_bytes(b"\xff")
     with pytest.raises(ModelError, match="UTF-8"):
-        load_model(directory)
+        open_model(directory)
 
 
-def test_an_unknown_dtype_is_refused(tmp_path: Path) -> None:
+def test_an_unknown_dtype_or_device_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="float32 or bfloat16"):
-        load_model(_hugging_face(tmp_path), dtype="int4")
+        open_model(_hugging_face(tmp_path)).build(dtype="int4")
+    with pytest.raises(ModelError, match="device 'abacus'"):
+        open_model(tmp_path).build(device="abacus")
 
 
 # ---------------------------------------------------------------- finding

@@ -10,7 +10,7 @@ import torch
 
 from constrain.errors import ModelError
 from constrain.model import linear, transformer
-from constrain.model.load import load_model
+from constrain.model.load import open_model
 from constrain.model.transformer import decode_one_token, forward, new_cache, prefill
 from tests.model.tiny import tiny_model
 
@@ -56,7 +56,7 @@ def test_logits_equal_those_of_transformers(family: str, tmp_path: Path) -> None
         if parameter_name.endswith("bias") or "norm" in parameter_name:
             torch.nn.init.normal_(parameter, 1.0, 0.2)
     theirs.save_pretrained(tmp_path, max_shard_size="100KB")
-    ours = load_model(tmp_path, dtype="float32").model
+    ours = open_model(tmp_path).build(dtype="float32")
     tokens = torch.randint(0, 300, (2, 60))
     with torch.inference_mode():
         expected = theirs(tokens).logits

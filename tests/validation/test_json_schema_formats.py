@@ -8,7 +8,7 @@ import re
 import jsonschema_rs
 import pytest
 
-from constrain.frontends.json_schema.formats import BEFORE_IDNA, FORMATS
+from constrain.frontends.json_schema.formats import BEFORE_IDNA, FORMATS, NARROWER
 from constrain.validation.json_schema_formats import FORMAT_CHECKS, is_plain_hostname
 from tests.frontends.json_schema.term_oracle import denotes
 
@@ -50,7 +50,7 @@ def mutants(text: str, count: int, chance: random.Random) -> list[str]:
 def is_left_out(text: str) -> bool:
     """What `formats.NARROWER` says of names and mailboxes."""
     name, _, host = text.rpartition("@")
-    return any(label[2:4] == "--" for label in host.split(".")) or bool(re.search(r'\\[^"\\]', name))
+    return any(label[2:4] == "--" for label in host.split(".")) or bool(re.search(r"\\ ", name))
 
 
 @pytest.mark.parametrize("name", sorted(SEEDS))
@@ -59,10 +59,10 @@ def test_both_readings_agree_on_mutants(name: str) -> None:
     texts = [one for seed in SEEDS[name] for one in [seed, *mutants(seed, 300, chance)]]
     for text in dict.fromkeys(texts):
         ours, judged = denotes(FORMATS[name](), text), FORMAT_CHECKS[name](text)
-        if not is_left_out(text) or name not in ("hostname", "email", "idn-email"):
-            assert ours == judged, text
-        else:
+        if name == "idn-email" or (name in NARROWER and is_left_out(text)):
             assert judged or not ours, text
+        else:
+            assert ours == judged, text
 
 
 def test_both_readings_of_plain_host_names_agree() -> None:
@@ -71,10 +71,10 @@ def test_both_readings_of_plain_host_names_agree() -> None:
         assert denotes(BEFORE_IDNA["hostname"](), text) == is_plain_hostname(text), text
 
 
-SECOND_JUDGE_IS_STRICTER = {"uri-template", "byte", "idn-email"}
+SECOND_JUDGE_DIFFERS = {"uri-template", "byte"}
 
 
-@pytest.mark.parametrize("name", sorted(set(SEEDS) - SECOND_JUDGE_IS_STRICTER))
+@pytest.mark.parametrize("name", sorted(set(SEEDS) - SECOND_JUDGE_DIFFERS))
 def test_what_we_admit_the_second_judge_admits(name: str) -> None:
     chance = random.Random(11)
     second = jsonschema_rs.Draft202012Validator({"format": name}, validate_formats=True)

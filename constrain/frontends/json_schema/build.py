@@ -53,7 +53,7 @@ MAX_CHILDREN = 200_000
 """Conjunctions of places in one compilation."""
 
 Overlaps = Mapping[int, frozenset[int]]
-"""For each branch of a `oneOf`, the later branches that may share a value with it."""
+"""For each branch of a `oneOf`, the other branches that may share a value with it."""
 
 
 class Place:
@@ -371,8 +371,8 @@ class Builder:
 
     def first_overlap(self, path: str) -> tuple[int, int]:
         """The first two branches of the `oneOf` at `path` that may overlap."""
-        i, later = min(self.overlaps[path].items())
-        return i, min(later)
+        i, others = min(self.overlaps[path].items())
+        return i, min(others)
 
     # ------------------------------------------------------------ the order of names
 

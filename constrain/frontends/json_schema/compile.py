@@ -54,18 +54,52 @@ def compile_schema(schema: Mapping[str, Any] | bool | str, options: SchemaOption
     Cost:    linear in the schema's reachable part, save for `allOf` of `anyOf`, which multiply under a limit.
     """
     options = options or SchemaOptions()
-    parsed = parse(schema) if isinstance(schema, str) else schema
-    if not isinstance(parsed, (bool, Mapping)):
+    settled = settle(parse(schema) if isinstance(schema, str) else schema, options)
+    builder = settled.builder
+    problems = tuple(builder.findings.problems.values())
+    if problems and options.on_unsupported == "error":
+        raise UnsupportedKeyword(problems)
+    if settled.grammar is None:
+        raise _empty(builder, settled.emptiness, settled.root)
+    return CompiledSchema(
+        settled.grammar, builder.findings.report(), builder.shelf.schema, builder.shelf.root.dialect.name
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A schema read to the end: its shapes, what is inhabited, its grammar (None: nothing satisfies it)."""
+
+    builder: Builder
+    emptiness: Emptiness
+    root: Child
+    grammar: GrammarSpec | None
+
+
+def settle(schema: Any, options: SchemaOptions) -> Settled:
+    """Read the parsed `schema` until no `oneOf` holds branches whose overlap is not accounted for.
+
+    Raises:  as `compile_schema`, save for UnsupportedKeyword and EmptyLanguage.
+    """
+    if not isinstance(schema, (bool, Mapping)):
         raise InvalidSpecification(
-            f"the schema is {shorten(repr(parsed))}", at="#", expected="an object, true or false, or JSON text"
+            f"the schema is {shorten(repr(schema))}", at="#", expected="an object, true or false, or JSON text"
         )
+    default = dialects.DIALECTS[options.dialect] if options.dialect else dialects.MIXED
     overlaps: dict[str, Overlaps] = {}
     patterns: dict[str, Any] = {}
     try:
         for _ in range(MAX_ROUNDS):
-            found = _attempt(parsed, options, overlaps, patterns)
-            if isinstance(found, CompiledSchema):
-                return found
+            shelf = Shelf(schema, default, options.registry)
+            builder = Builder(shelf, options, overlaps, patterns)
+            emptiness = Emptiness(builder)
+            root = builder.child(schema, "#", shelf.root)
+            grammar: GrammarSpec | None = None
+            if emptiness.inhabited(root):
+                grammar = Emitter(builder, emptiness, Spelling(options)).grammar(root)
+            found = overlapping(builder, emptiness)
+            if not found:
+                return Settled(builder, emptiness, root, grammar)
             overlaps |= found
     except RecursionError:
         raise LimitExceeded("the schema nests too deep", limit="schema_depth", at="#") from None
@@ -77,45 +111,20 @@ def compile_schema(schema: Mapping[str, Any] | bool | str, options: SchemaOption
     )
 
 
-def _attempt(
-    schema: Any, options: SchemaOptions, overlaps: Mapping[str, Overlaps], patterns: dict[str, Any]
-) -> CompiledSchema | dict[str, Overlaps]:
-    default = dialects.DIALECTS[options.dialect] if options.dialect else dialects.MIXED
-    shelf = Shelf(schema, default, options.registry)
-    builder = Builder(shelf, options, overlaps, patterns)
-    emptiness = Emptiness(builder)
-    root = builder.child(schema, "#", shelf.root)
-    grammar: GrammarSpec | None = None
-    if emptiness.inhabited(root):
-        grammar = Emitter(builder, emptiness, Spelling(options)).grammar(root)
-    found = overlapping(builder, emptiness)
-    if found:
-        return found
-    problems = tuple(builder.findings.problems.values())
-    if problems and options.on_unsupported == "error":
-        raise UnsupportedKeyword(problems)
-    if grammar is None:
-        raise _empty(builder, emptiness, root)
-    return CompiledSchema(grammar, builder.findings.report(), schema, shelf.root.dialect.name)
-
-
 def overlapping(builder: Builder, emptiness: Emptiness) -> dict[str, Overlaps]:
     """The `oneOf`s, by path, whose branches may share a value, and which branches."""
     found: dict[str, Overlaps] = {}
     while builder.unchecked:
         place, reading, shapes = builder.unchecked.pop()
         limited = [builder.intersect(reading.base, shape, place) for shape in shapes]
-        pairs: dict[int, frozenset[int]] = {}
+        pairs: dict[int, set[int]] = {}
         for i, shape in enumerate(limited):
-            later = frozenset(
-                j
-                for j in range(i + 1, len(limited))
-                if emptiness.shape_is_inhabited(builder.intersect(shape, limited[j], place))
-            )
-            if later:
-                pairs[i] = later
+            for j in range(i + 1, len(limited)):
+                if emptiness.shape_is_inhabited(builder.intersect(shape, limited[j], place)):
+                    pairs.setdefault(i, set()).add(j)
+                    pairs.setdefault(j, set()).add(i)
         if pairs:
-            found[place.path] = pairs
+            found[place.path] = {i: frozenset(others) for i, others in pairs.items()}
     return found
 
 

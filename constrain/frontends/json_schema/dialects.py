@@ -113,7 +113,7 @@ DRAFT4 = Dialect(
     "draft4",
     "http://json-schema.org/draft-04/schema",
     keywords.of_dialect("draft4"),
-    {**_COMMON, **_BOOLEAN_EXCLUSIVE, **_TUPLE_ITEMS, **_DEPENDENCIES},
+    {**_COMMON, **_BOOLEAN_EXCLUSIVE, **_TUPLE_ITEMS, **_DEPENDENCIES, "type": read_scalars.types_draft4},
     "id",
     True,
     "DRAFT4",

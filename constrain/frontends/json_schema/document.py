@@ -145,7 +145,7 @@ class Shelf:
     """All documents of one compilation: the schema itself, and the registry given."""
 
     def __init__(self, schema: Schema, dialect: Dialect, documents: Mapping[str, Any] | None):
-        self._schema = schema
+        self.schema = schema
         self._dialect = dialect
         self._documents = documents or {}
         self._places: dict[int, str] | None = None
@@ -168,7 +168,7 @@ class Shelf:
                 resource = default.create_resource(document)
             resources.append((uri, resource))
         registry = REGISTRY.with_resources(resources)
-        root = self.root.dialect.specification().create_resource(self._schema)
+        root = self.root.dialect.specification().create_resource(self.schema)
         return registry.resolver_with_root(root)
 
     def place(self, contents: Schema, resolver: Any, dialect: Dialect, reference: str) -> tuple[Schema, str, Scope]:
@@ -188,7 +188,7 @@ class Shelf:
         return contents, path, self._scopes[key]
 
     def _scope_of(self, base: str, root: Schema, path: str, dialect: Dialect, resolver: Any) -> Scope:
-        if root is self._schema:
+        if root is self.schema:
             return self.root
         key = (-1, base)
         if key not in self._scopes:
@@ -199,9 +199,9 @@ class Shelf:
         from referencing.exceptions import Unresolvable
 
         try:
-            root = resolver.lookup(base).contents if base else self._schema
+            root = resolver.lookup(base).contents if base else self.schema
         except Unresolvable:
-            root = self._schema
+            root = self.schema
         self._kept.append(root)
         return root
 
@@ -209,7 +209,7 @@ class Shelf:
         """True if `schema` is the one place, of all documents, where `keyword` has that value."""
         if id(schema) not in self._pointers() or self._documents:
             return False
-        stack, count = [self._schema], 0
+        stack, count = [self.schema], 0
         seen: set[int] = set()
         while stack:
             node = stack.pop()
@@ -223,7 +223,7 @@ class Shelf:
         """The pointer of every object and array of the schema, by identity; made when first needed."""
         if self._places is None:
             self._places = {}
-            stack: list[tuple[Any, str]] = [(self._schema, "#")]
+            stack: list[tuple[Any, str]] = [(self.schema, "#")]
             while stack:
                 node, path = stack.pop()
                 if isinstance(node, (Mapping, list)) and id(node) not in self._places:

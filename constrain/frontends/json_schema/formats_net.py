@@ -5,6 +5,8 @@ A host name is at most 253 characters, its labels 63; a mailbox's name at most 6
 
 from __future__ import annotations
 
+import unicodedata
+
 from ...grammar.terms import ANY_CHAR, ANY_TEXT, EPSILON, Not, Regular, char_class, intersection, optional
 from .formats_abnf import ALPHANUMERIC, DIGIT, HEX, any_of, in_order, many, one_of
 
@@ -45,24 +47,25 @@ def ipv6() -> Regular:
 
 def hostname() -> Regular:
     """Labels of letters, digits and inner hyphens, none with `--` in third place (see `formats.NARROWER`)."""
-    return _domain(ALPHANUMERIC)
+    return _domain(ALPHANUMERIC, ALPHANUMERIC)
 
 
-def _domain(edge: Regular) -> Regular:
-    """Labels whose ends are `edge`, at most 253 characters in all, none reserved (RFC 5890: `--` in third place)."""
-    reserved_label = in_order(optional(in_order(ANY_TEXT, ".")), many(edge, 2, 2), "--", ANY_TEXT)
-    return intersection(_labels(edge), many(ANY_CHAR, 1, MAX_HOST), Not(reserved_label))
+def _domain(first: Regular, later: Regular) -> Regular:
+    """Labels, at most 253 characters in all, none of them reserved (RFC 5890: `--` in third place)."""
+    reserved_label = in_order(optional(in_order(ANY_TEXT, ".")), many(ANY_CHAR, 2, 2), "--", ANY_TEXT)
+    return intersection(_labels(first, later), many(ANY_CHAR, 1, MAX_HOST), Not(reserved_label))
 
 
-def _labels(edge: Regular) -> Regular:
-    inner = any_of(edge, "-")
-    label = in_order(edge, optional(in_order(many(inner, 0, MAX_LABEL - 2), edge)))
+def _labels(first: Regular, later: Regular) -> Regular:
+    """Labels that begin with `first` and go on with `later` and inner hyphens."""
+    inner = any_of(later, "-")
+    label = in_order(first, optional(in_order(many(inner, 0, MAX_LABEL - 2), later)))
     return in_order(label, many(in_order(".", label)))
 
 
 def plain_hostname() -> Regular:
     """RFC 1123 alone, as drafts 4 and 6 have it: any labels of letters, digits and inner hyphens."""
-    return intersection(_labels(ALPHANUMERIC), many(ANY_CHAR, 1, MAX_HOST))
+    return intersection(_labels(ALPHANUMERIC, ALPHANUMERIC), many(ANY_CHAR, 1, MAX_HOST))
 
 
 def email() -> Regular:
@@ -85,19 +88,24 @@ _WIDTHS = ((0x7F, 1), (0x7FF, 2), (0xFFFF, 3), (0x10FFFF, 4))
 
 
 def _international_domain() -> Regular:
-    """Labels of letters, digits, hyphens and many characters beyond ASCII.
+    """Labels of letters, digits, hyphens, and letters beyond ASCII that no judge of names refuses.
 
-    A mailbox is only asked for the form that RFC 6531 gives it, not for the tables of RFC 5892; but what IDNA reads as
-    a dot, blanks, and symbols that fold to ASCII ones are left out.
+    RFC 5892 asks for letters that case folding and NFKC leave alone; right-to-left ones bind their neighbours (RFC
+    5893) and are left out. Combining accents may follow, composed or not: RFC 6531 does not ask for NFC.
     """
-    wide = char_class([(0xA1, 0x1FFF), (0x2C00, 0x2FFF), (0x3005, 0xD7FF), (0xF900, 0xFDCF), (0x10000, 0x1FFFD)])
-    return _domain(any_of(ALPHANUMERIC, wide))
+    letters = char_class((code, code) for code in range(0xDF, 0x30000) if _is_stable_letter(chr(code)))
+    return _domain(any_of(ALPHANUMERIC, letters), any_of(ALPHANUMERIC, letters, char_class([(0x300, 0x36F)])))
+
+
+def _is_stable_letter(letter: str) -> bool:
+    plain = unicodedata.category(letter) in ("Ll", "Lo", "Lm") and unicodedata.bidirectional(letter) == "L"
+    return plain and unicodedata.normalize("NFKC", letter.casefold()) == letter
 
 
 def _local(atom_text: Regular, quoted_text: Regular) -> Regular:
-    """A dot-string or a quoted string; a backslash only where it is needed, as common parsers do not know others."""
+    """A dot-string or a quoted string; no backslash before a blank, which common parsers do not know."""
     atom = many(atom_text, 1)
-    quoted_pair = in_order("\\", one_of('"\\'))
+    quoted_pair = in_order("\\", one_of("!-~"))
     return any_of(in_order(atom, many(in_order(".", atom))), in_order('"', many(any_of(quoted_text, quoted_pair)), '"'))
 
 

@@ -77,8 +77,11 @@ def _merge_numbers(records: list[NumberShape]) -> tuple[NumberShape, ...]:
     finite = [record for record in records if record.finite is not None]
     if len(finite) <= 1 or ANY_NUMBER in records:
         return _merge(records, ANY_NUMBER)
-    values = tuple(dict.fromkeys(value for record in finite for value in record.finite or ()))
-    return tuple(dict.fromkeys([r for r in records if r.finite is None])) + (NumberShape(finite=values),)
+    merged: list[NumberShape] = []
+    for plain in (False, True):
+        values = tuple(dict.fromkeys(v for r in finite if r.plain == plain for v in r.finite or ()))
+        merged += [NumberShape(finite=values, plain=plain)] if values else []
+    return (*dict.fromkeys([r for r in records if r.finite is None]), *merged)
 
 
 def _merge_strings(records: list[StringShape]) -> tuple[StringShape, ...]:
@@ -143,15 +146,18 @@ def meet_numbers(left: NumberShape, right: NumberShape) -> NumberShape | None:
         left, right = right, left
     if left.finite is not None:
         values = tuple([value for value in left.finite if number_in(right, value)])
-        return NumberShape(finite=values) if values else None
+        return NumberShape(finite=values, plain=left.plain or right.plain) if values else None
     constraint = numbers.intersect(left.constraint, right.constraint)
     if numbers.is_empty_constraint(constraint):
         return None
-    return NumberShape(constraint, tuple(dict.fromkeys(left.without + right.without)))
+    without = tuple(dict.fromkeys(left.without + right.without))
+    return NumberShape(constraint, without, plain=left.plain or right.plain)
 
 
 def number_in(record: NumberShape, value: numbers.Decimal) -> bool:
-    """True if `value` belongs to `record`."""
+    """True if `value` belongs to `record`; the exponent of a Decimal tells how it was written."""
+    if record.plain and value.as_tuple().exponent != 0:
+        return False
     if record.finite is not None:
         return value in record.finite
     return numbers.contains(record.constraint, value) and not any(
@@ -322,8 +328,15 @@ class NoComplement(Exception):
 def complement(shape: Shape, negate: Callable[[Child], Child], dead: Dead, at: str) -> Shape:
     """The values that are not in `shape`.
 
-    Raises:  NoComplement: if that would need an obligation, or `shape` is wider than its schema.
+    Raises:  NoComplement: if that would need an obligation or too many records, or `shape` is wider than its schema.
     """
+    try:
+        return _complement(shape, negate, dead, at)
+    except LimitExceeded:
+        raise NoComplement("has too many alternatives") from None
+
+
+def _complement(shape: Shape, negate: Callable[[Child], Child], dead: Dead, at: str) -> Shape:
     if not shape.exact:
         raise NoComplement("is negated, and what it negates is not enforced exactly")
     strings = [ANY_STRING]

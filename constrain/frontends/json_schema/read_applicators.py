@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from constrain.errors import LimitExceeded
 from constrain.frontends.json_schema.expect import fail, members, names, schemas
 from constrain.frontends.json_schema.intersect import NoComplement, complement, union
-from constrain.frontends.json_schema.shapes import ANY, ANYTHING, NOTHING, ObjectShape, Shape
+from constrain.frontends.json_schema.shapes import ANY, ANYTHING, NOTHING, Child, ObjectShape, Shape
 from constrain.frontends.json_schema.values import escape
 
 if TYPE_CHECKING:
@@ -26,9 +27,9 @@ def ref(builder: Builder, place: Place, reading: Reading, keyword: str, value: A
     """`$ref`: the schema that it leads to, beside its siblings."""
     if not isinstance(value, str):
         fail(place, keyword, value, "a reference")
+    builder.findings.enforced(place.path, keyword)
     schema, path, scope = place.scope.lookup(value, f"{place.path}/{keyword}")
     reading.applied.append(builder.shape_of(builder.child(schema, path, scope)))
-    builder.findings.enforced(place.path, keyword)
 
 
 def dynamic_ref(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
@@ -57,22 +58,25 @@ def recursive_ref(builder: Builder, place: Place, reading: Reading, keyword: str
 
 
 def all_of(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
+    builder.findings.enforced(place.path, keyword)
     for i, schema in enumerate(schemas(place, keyword, value)):
         reading.applied.append(builder.shape_of(builder.below(place, schema, f"{keyword}/{i}")))
-    builder.findings.enforced(place.path, keyword)
+
+
+def _branches(builder: Builder, place: Place, keyword: str, value: Any) -> list[Child]:
+    return [builder.below(place, schema, f"{keyword}/{i}") for i, schema in enumerate(schemas(place, keyword, value))]
 
 
 def any_of(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
-    branches = [builder.below(place, schema, f"{keyword}/{i}") for i, schema in enumerate(schemas(place, keyword, value))]
-    reading.applied.append(union([builder.shape_of(branch) for branch in branches]))
     builder.findings.enforced(place.path, keyword)
+    branches = _branches(builder, place, keyword, value)
+    reading.applied.append(union([builder.shape_of(branch) for branch in branches]))
 
 
 def one_of(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
     """`oneOf`: a plain union where branches are disjoint, else ⋃ᵢ (Aᵢ ∩ ⋂ⱼ ¬Aⱼ) over the j that overlap i."""
-    branches = [builder.below(place, schema, f"{keyword}/{i}") for i, schema in enumerate(schemas(place, keyword, value))]
-    shapes = [builder.shape_of(branch) for branch in branches]
     builder.findings.enforced(place.path, keyword)
+    shapes = [builder.shape_of(branch) for branch in _branches(builder, place, keyword, value)]
     overlaps = builder.overlaps.get(place.path)
     if overlaps is None:
         reading.applied.append(union(shapes))
@@ -88,7 +92,8 @@ def one_of(builder: Builder, place: Place, reading: Reading, keyword: str, value
                 shape = builder.intersect(shape, outside[j], place)
             exclusive.append(shape)
         reading.applied.append(union(exclusive))
-    except NoComplement as reason:
+    except (NoComplement, LimitExceeded) as error:
+        reason = error if isinstance(error, NoComplement) else "has too many alternatives"
         i, j = builder.first_overlap(place.path)
         _refuse(
             builder, place, reading, keyword,
@@ -149,19 +154,20 @@ def consequence(builder: Builder, place: Place, reading: Reading, keyword: str, 
 
 
 def dependent_required(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
+    builder.findings.enforced(place.path, keyword)
     for name, others in members(place, keyword, value).items():
         _depend_on_names(builder, place, reading, keyword, name, others)
-    builder.findings.enforced(place.path, keyword)
 
 
 def dependent_schemas(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
+    builder.findings.enforced(place.path, keyword)
     for name, schema in members(place, keyword, value).items():
         _depend_on_schema(builder, place, reading, keyword, name, schema)
-    builder.findings.enforced(place.path, keyword)
 
 
 def dependencies(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
     """`dependencies`: names or a schema for each name."""
+    builder.findings.enforced(place.path, keyword)
     for name, dependency in members(place, keyword, value).items():
         if isinstance(dependency, (list, tuple)):
             _depend_on_names(builder, place, reading, keyword, name, dependency)
@@ -169,7 +175,6 @@ def dependencies(builder: Builder, place: Place, reading: Reading, keyword: str,
             _depend_on_names(builder, place, reading, keyword, name, [dependency])
         else:
             _depend_on_schema(builder, place, reading, keyword, name, dependency)
-    builder.findings.enforced(place.path, keyword)
 
 
 def dependencies_mixed(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:

@@ -34,6 +34,12 @@ def types(builder: Builder, place: Place, reading: Reading, keyword: str, value:
     reading.integer = "integer" in names and "number" not in names
 
 
+def types_draft4(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
+    """`type` of draft 4, where `1.0` is a number but no integer."""
+    types(builder, place, reading, keyword, value)
+    reading.plain = True
+
+
 def _is_text(value: object) -> bool:
     return isinstance(value, str)
 

@@ -17,14 +17,15 @@ from constrain.frontends.json_schema.intersect import ObjectShape, meet_objects
 from constrain.frontends.json_schema.shapes import (
     ANY,
     ANY_ARRAY,
+    ANY_INTEGER,
     ANY_NUMBER,
     ANY_OBJECT,
     ANY_STRING,
     ANYTHING,
     BOTH,
-    INTEGER,
     NONE,
     NOTHING,
+    PLAIN_INTEGER,
     ArrayShape,
     Child,
     NumberShape,
@@ -51,12 +52,12 @@ class Reading:
         "additional", "additional_items", "applied", "exclusive_maximum", "exclusive_minimum", "integer", "items",
         "items_are_tuple", "max_items", "max_length", "max_members", "maximum", "maximum_is_open", "members",
         "min_items", "min_length", "min_members", "minimum", "minimum_is_open", "multiples", "names", "parts",
-        "patterns", "prefix", "required", "touched", "types", "unique", "values", "exact", "is_open", "base",
+        "patterns", "prefix", "required", "touched", "types", "unique", "values", "exact", "is_open", "base", "plain",
     )  # fmt: skip
 
     def __init__(self) -> None:
         self.types: frozenset[str] | None = None
-        self.integer = False
+        self.integer = self.plain = False
         self.values: list[Shape] = []
         self.applied: list[Shape] = []
         self.touched: set[str] = set()
@@ -104,13 +105,13 @@ class Reading:
     def _own(self, builder: Builder, place: Place) -> Shape:
         types = self.types
         if not self.touched:
-            return _of_types(types, self.integer)
+            return _of_types(types, self.integer, self.plain)
 
         def allowed(name: str) -> bool:
             return types is None or name in types
 
         touched = self.touched
-        numbers_ = (NumberShape(INTEGER) if self.integer else ANY_NUMBER,) if allowed("number") else ()
+        numbers_ = (self._number(),) if allowed("number") else ()
         if numbers_ and "number" in touched:
             numbers_ = self._numbers(builder, place)
         strings = (ANY_STRING,) if allowed("string") else ()
@@ -123,6 +124,9 @@ class Reading:
         if objects and "object" in touched:
             objects = self._objects(builder, place)
         return Shape(allowed("null"), BOTH if allowed("boolean") else (), numbers_, strings, arrays, objects)
+
+    def _number(self) -> NumberShape:
+        return ANY_NUMBER if not self.integer else PLAIN_INTEGER if self.plain else ANY_INTEGER
 
     def _numbers(self, builder: Builder, place: Place) -> tuple[NumberShape, ...]:
         low = numbers.NumberConstraint(
@@ -143,7 +147,7 @@ class Reading:
         if numbers.is_empty_constraint(low):
             builder.contradiction(place, _crossed(low))
             return ()
-        return (NumberShape(low),)
+        return (NumberShape(low, plain=self.plain and self.integer),)
 
     def _strings(self, builder: Builder, place: Place) -> tuple[StringShape, ...]:
         if self.max_length is not None and self.min_length > self.max_length:
@@ -214,16 +218,17 @@ def _within(
     return members, tuple(kept), NOTHING
 
 
-def _of_types(types: frozenset[str] | None, integer: bool) -> Shape:
+def _of_types(types: frozenset[str] | None, integer: bool, plain: bool) -> Shape:
     if types is None:
         return ANY
-    key = types | {"integer"} if integer else types
+    key = types | {"plain" if plain else "integer"} if integer else types
+    number = ANY_NUMBER if not integer else PLAIN_INTEGER if plain else ANY_INTEGER
     shape = _BY_TYPE.get(key)
     if shape is None:
         shape = _BY_TYPE[key] = Shape(
             null="null" in types,
             booleans=BOTH if "boolean" in types else (),
-            numbers=(NumberShape(INTEGER) if integer else ANY_NUMBER,) if "number" in types else (),
+            numbers=(number,) if "number" in types else (),
             strings=(ANY_STRING,) if "string" in types else (),
             arrays=(ANY_ARRAY,) if "array" in types else (),
             objects=(ANY_OBJECT,) if "object" in types else (),

@@ -43,11 +43,15 @@ INTEGER = NumberConstraint(None, None, False, False, (), True)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NumberShape:
-    """Numbers of `constraint` and of none of `without`; or, if `finite` is given, just those values."""
+    """Numbers of `constraint` and of none of `without`; or, if `finite` is given, just those values.
+
+    `plain` allows only texts without a point or an exponent: in draft 4, `1.0` is no integer.
+    """
 
     constraint: NumberConstraint = FREE_NUMBER
     without: tuple[NumberConstraint, ...] = ()
     finite: tuple[Decimal, ...] | None = None
+    plain: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -138,6 +142,7 @@ class Shape:
 
 ANY_NUMBER = NumberShape()
 ANY_INTEGER = NumberShape(INTEGER)
+PLAIN_INTEGER = NumberShape(INTEGER, plain=True)
 ANY_STRING = StringShape()
 ANY_ARRAY = ArrayShape()
 ANY_OBJECT = ObjectShape()

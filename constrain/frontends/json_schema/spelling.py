@@ -8,6 +8,7 @@ recursive schema, whose depth is not known, a line may be indented by any even n
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 
 from constrain.frontends.json_schema import numbers
@@ -35,6 +36,7 @@ BLANK = char_class([(9, 10), (13, 13), (32, 32)])
 BLANKS = Repeat(BLANK, 0, MAX_BLANKS)
 LOOSE_LINE = concat(Literal("\n"), Repeat(Literal("  "), 0, MAX_BLANKS // 2))
 QUOTE = Literal('"')
+_PLAIN = Repeat(char_class([(0x2D, 0x2D), (0x30, 0x39)]), 1, None)
 _EXPONENT = concat(ANY_TEXT, CharClass(((0x45, 0x45), (0x65, 0x65))), ANY_TEXT)
 
 
@@ -44,6 +46,8 @@ def number_term(record: NumberShape, spelling: numbers.Spelling) -> Regular:
     What is excluded is excluded in every text that the number has: where texts could be longer than those of the
     excluded constraint, or the excluded multiples have exponents that are not all known, fewer texts are allowed.
     """
+    if record.plain:
+        return intersection(number_term(replace(record, plain=False), spelling), _PLAIN)
     if record.finite is not None:
         return alternation(*[numbers.number_language(_point(value), spelling) for value in record.finite])
     term = numbers.number_language(record.constraint, spelling)

@@ -1,0 +1,220 @@
+"""`Specification`: what a text must be, whatever it was written in, and what can be asked of it without a model.
+
+`json_schema`, `regex` and `python_type` make one from source; `coerce` takes whatever a user passes as `spec=`. A
+specification is immutable and safe for many threads; its recogniser is built when it is first needed, under a lock.
+
+Deliberately not here: vocabularies and masks (`matching/`).
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from constrain.errors import EmptyLanguage, InvalidSpecification, ValidationFailed, shorten
+from constrain.explanation import Explanation, explain
+from constrain.grammar import sample as sampling
+from constrain.grammar import terms
+from constrain.report import Report
+
+if TYPE_CHECKING:
+    from constrain.grammar.recognizer import Recognizer
+
+Kind = Literal["json_schema", "regex", "python_type", "grammar"]
+
+
+@dataclass(frozen=True, eq=False)
+class Specification:
+    """A compiled front end's result.
+
+    kind      what it was written in; `source` is that: the parsed schema, the pattern, the type.
+    grammar   the terms that the kernel compiles.      report   what became of each constraint.
+    dialect   JSON Schema: the dialect read as; regex: "python" or "ecma".
+    check     text → value, for what a grammar cannot say; raises ValidationFailed.
+    """
+
+    kind: Kind
+    source: Any
+    grammar: terms.GrammarSpec
+    report: Report = field(default_factory=Report)
+    dialect: str = ""
+    formats: str = "known"
+    check: Callable[[str], Any] | None = None
+    schema: Any = None
+    registry: Mapping[str, Any] | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    _made: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def recognizer(self) -> Recognizer:
+        """The automaton over all bytes. Raises: EmptyLanguage, LimitExceeded."""
+        from constrain.grammar.recognizer import Recognizer
+
+        with self._lock:
+            if "recognizer" not in self._made:
+                made = Recognizer(self.grammar)
+                if made.is_empty:
+                    raise EmptyLanguage("no text satisfies the specification", help="loosen what contradicts itself")
+                self._made["recognizer"] = made
+            return self._made["recognizer"]
+
+    def accepts(self, text: str | bytes) -> bool:
+        """Whether `text` is exactly what is asked for: form only, without the checks made afterwards.
+
+        Cost: O(len(text)); the first call builds the automaton.
+        """
+        try:
+            spelled = _utf8(text)
+        except UnicodeEncodeError:  # a lone surrogate is in no text
+            return False
+        return self.recognizer.accepts(spelled)
+
+    def explain(self, text: str | bytes) -> Explanation:
+        """Where `text` leaves the specification, and what could have stood there."""
+        return explain(self.recognizer, text, is_json=self.kind in ("json_schema", "python_type"))
+
+    def sample(self, seed: int = 0, *, length: int = sampling.LENGTH) -> str:
+        """A random text that satisfies the specification; the same for the same seed. After about `length` bytes it is
+        finished the shortest way."""
+        return sampling.sample(self.recognizer, seed, length=length)
+
+    def parse(self, text: str) -> Any:
+        """The value of a finished text: parsed JSON, the value of the Python type, or the text itself."""
+        if self.check is not None:
+            return self.check(text)
+        return json.loads(text) if self.kind == "json_schema" else text
+
+    def validate(self, text: str) -> None:
+        """Judge a finished text independently of the grammar. Raises: ValidationFailed, with every reason.
+
+        What a mask enforced and the judge refuses is a defect of ours; either way it is never returned as valid.
+        """
+        if self.schema is not None:
+            from constrain.validation import json_schema as judge
+
+            verdict = judge.validate(
+                self.schema,
+                text,
+                dialect=self.dialect or None,
+                formats="annotation" if self.formats == "annotation" else "known",
+            )
+            if not verdict.ok:
+                raise ValidationFailed(
+                    f"the text does not satisfy the schema: {verdict.failures[0].message}",
+                    text=text,
+                    failures=verdict.failures,
+                    at=verdict.failures[0].path,
+                )
+        elif not self.accepts(text):
+            found = self.explain(text)
+            raise ValidationFailed("the text does not match", text=text, failures=(found,), at=found.path)
+        if self.check is not None:
+            self.check(text)
+
+
+def _utf8(text: str | bytes) -> bytes:
+    if isinstance(text, str):
+        return text.encode()
+    if isinstance(text, (bytes, bytearray, memoryview)):
+        return bytes(text)
+    raise InvalidSpecification(f"a text is str or bytes, not {shorten(type(text).__name__)}")
+
+
+def json_schema(schema: Mapping[str, Any] | bool | str | bytes, *, spelling: str | None = None, **options: Any) -> Specification:
+    """JSON texts that satisfy `schema`: a dict, a bool, or JSON text.
+
+    Args:    key_order="declared" | "any", whitespace="compact" | "spaced" | "pretty" | "flexible",
+             numbers="canonical" | "any", escapes="canonical" | "any"; spelling="any" is short for the widest of each.
+             formats="known" | "annotation" | "all", dialect=None | "draft4" … "draft2020-12", registry={uri: schema},
+             on_unsupported="error" | "warn", trust="trusted" | "untrusted". See `SchemaOptions`.
+    Raises:  InvalidSpecification, UnsupportedKeyword (all of them at once), EmptyLanguage, ReferenceNotFound,
+             PatternError, LimitExceeded: each with the JSON pointer.
+    Cost:    linear in the part of the schema that can be reached; about 50 µs a kilobyte.
+    """
+    from constrain.frontends.json_schema import SchemaOptions, compile_schema
+
+    if isinstance(schema, (bytes, bytearray)):
+        try:
+            schema = bytes(schema).decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise InvalidSpecification("the schema is not UTF-8", at=f"byte {error.start}") from None
+    chosen = SchemaOptions.from_spelling(spelling, **options)
+    compiled = compile_schema(schema, chosen)
+    return Specification(
+        "json_schema",
+        compiled.schema,
+        compiled.grammar,
+        compiled.report,
+        dialect=compiled.dialect,
+        formats=chosen.formats,
+        schema=compiled.schema,
+        registry=chosen.registry,
+    )
+
+
+def regex(pattern: str, dialect: Literal["python", "ecma"] = "python") -> Specification:
+    """Texts that `pattern` matches as a whole.
+
+    Args:    dialect: "python" (as `re` reads str patterns) or "ecma" (ECMA-262 with the `u` flag).
+    Raises:  PatternError: it does not parse, or cannot be enforced (back references, …), with the position.
+             EmptyLanguage: nothing matches. LimitExceeded.
+    """
+    from constrain.frontends.regex import parse
+    from constrain.grammar.regular import is_empty
+
+    if not isinstance(pattern, str):
+        raise InvalidSpecification(
+            f"a pattern is a str, not {type(pattern).__name__}", help="pass the pattern's text, not a compiled pattern"
+        )
+    term = parse(pattern, dialect=dialect, mode="fullmatch")
+    if is_empty(term):
+        raise EmptyLanguage(f"no text matches the pattern {shorten(pattern)!r}")
+    return Specification("regex", pattern, terms.GrammarSpec({"start": terms.Lexeme(term, "pattern")}), dialect=dialect)
+
+
+def python_type(type_: Any, **options: Any) -> Specification:
+    """JSON texts of a Python type: a Pydantic model, dataclass, TypedDict, Literal, Enum, union, `set[int]`, ….
+
+    Options are those of `json_schema`. Custom validators are business rules: reported, and checked afterwards.
+    Raises:  MissingExtra: without pydantic. InvalidSpecification: a type that no JSON can spell. As `json_schema`.
+    """
+    from constrain.frontends.python_types import schema_of
+    from constrain.report import Entry
+
+    python = schema_of(type_)
+    base = json_schema(python.schema, **{"dialect": "draft2020-12", **options})
+    rules = tuple(
+        Entry(rule.path, rule.name, "annotation", f"business rule, checked afterwards: {rule.description or rule.name}")
+        for rule in python.rules
+    )
+    return Specification(
+        "python_type",
+        type_,
+        base.grammar,
+        Report(base.report.entries + rules),
+        dialect=base.dialect,
+        formats=base.formats,
+        check=python.validate,
+        schema=base.schema,
+        registry=base.registry,
+    )
+
+
+def coerce(spec: Any, **options: Any) -> Specification:
+    """A `Specification` of whatever a user passes as `spec=`: one already, a schema (dict or bool), or a Python type.
+
+    Raises:  InvalidSpecification: anything else, saying what to call instead.
+    """
+    if isinstance(spec, Specification):
+        return spec
+    if isinstance(spec, (Mapping, bool)):
+        return json_schema(spec, **options)
+    if isinstance(spec, (str, bytes)):
+        raise InvalidSpecification(
+            f"spec={shorten(spec)!r} could be a schema's text or a pattern",
+            help="pass constrain.json_schema(text) or constrain.regex(pattern)",
+        )
+    return python_type(spec, **options)
