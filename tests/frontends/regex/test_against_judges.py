@@ -17,7 +17,7 @@ from tests.frontends.regex.oracle import accepts
 from tests.frontends.regex.patterns import TEXTS, patterns
 
 MODES = st.sampled_from(["fullmatch", "search"])
-SETTINGS = settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+SETTINGS = settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 UNENFORCEABLE = "cannot be enforced"
 
 
