@@ -97,7 +97,7 @@ def case_variants() -> tuple[tuple[int, ...], ...]:
 
 @lru_cache(maxsize=1024)
 def with_case_variants(ranges: tuple[tuple[int, int], ...], ascii_only: bool) -> tuple[tuple[int, int], ...]:
-    """`ranges` (sorted) and all case variants of what they hold; unsorted. `ascii_only`: variants within ASCII alone."""
+    """`ranges` (sorted) with all case variants of it, unsorted. `ascii_only`: variants within ASCII alone."""
     extra: list[tuple[int, int]] = []
     for variants in _ascii_variants() if ascii_only else case_variants():
         held = [variant for variant in variants if _holds(ranges, variant)]
