@@ -53,7 +53,7 @@ def assert_same_masks(pair: Pair, text: bytes, chance: random.Random, masks: int
     for place, token_id in enumerate([*tokens, None]):
         if place in compared:
             pair.assert_same_mask()
-        assert pair.matcher.is_complete == pair.twin.is_complete(pair.state)  # pyright: ignore
+        assert pair.matcher.is_complete == pair.twin.is_complete(pair.state)
         if token_id is None or not pair.may_follow(token_id):
             break
         pair.advance(token_id)
