@@ -13,6 +13,7 @@ PIP_ARGS ?=
 TESTS ?= tests
 ARGS ?=
 MODEL ?=
+BENCH ?= masks start
 
 VENV := .venv/bin
 DEFAULT_MODEL := $(CURDIR)/.models/SmolLM2-135M-Instruct.Q4_1.gguf
@@ -48,9 +49,9 @@ mutants: python ## plant each fault of tests/mutants and see that a test catches
 	@$(PYTHON) scripts/setup.py test
 	@$(VENV)/python tests/mutants/run.py $(ARGS)
 
-bench: python ## measure masks, compiles and generation; the tables in docs/ come from here
+bench: python ## measure; BENCH='masks start conformance dead_ends generate' chooses what
 	@$(PYTHON) scripts/setup.py test
-	@$(VENV)/python -m benchmarks $(ARGS)
+	@for script in $(BENCH); do echo "── $$script"; $(VENV)/python -m benchmarks.$$script $(ARGS) || exit 1; done
 
 lint: python ## ruff and pyright
 	@$(PYTHON) scripts/setup.py lint
@@ -67,7 +68,7 @@ build: python ## the kernel in place (incremental), without models or torch
 	@$(PYTHON) scripts/setup.py build
 
 sanitize: python ## kernel and grammar tests under AddressSanitizer and UBSan, without torch
-	@$(PYTHON) scripts/setup.py test
+	@$(PYTHON) scripts/setup.py sanitize
 	@$(VENV)/python scripts/sanitize.py $(ARGS)
 
 wheel: python ## a wheel in dist/, tried in an environment without compiler and torch

@@ -44,6 +44,7 @@ EXTRAS = {
     "build": ("build",),
     "demo": ("build", "model", "pydantic"),
     "test": ("build", "model", "pydantic", "tiktoken", "transformers", "test"),
+    "sanitize": ("build", "test"),
     "lint": ("build", "model", "pydantic", "tiktoken", "transformers", "test", "lint"),
 }
 NETWORK_SIGNS = re.compile(

@@ -19,43 +19,44 @@ Verdict = Literal["accepted", "incomplete", "rejected"]
 
 def match(source: Source, options: dict[str, Any], name: str, content: bytes, *, as_json: bool) -> int:
     """Explain `content` against the specification, print the verdict, and return the exit code (0: accepted)."""
-    explanation = source.compile(options).explain(content)
-    verdict = verdict_of(explanation, content)
+    try:
+        text: str | bytes = content.decode()
+    except UnicodeDecodeError:
+        text = content
+    explanation = source.compile(options).explain(text)
+    verdict = verdict_of(explanation, text)
     if as_json:
         found = {field: getattr(explanation, field) for field in FIELDS}
         print_json({"verdict": verdict, "specification": source.name, "text": name, **found})
     else:
-        print_styled(rendered(explanation, verdict, source, name, content), STYLES)
+        print_styled(rendered(explanation, verdict, source, name, text), STYLES)
     return 0 if verdict == "accepted" else 1
 
 
-def verdict_of(explanation: Explanation, content: bytes) -> Verdict:
+def verdict_of(explanation: Explanation, text: str | bytes) -> Verdict:
     """incomplete: right so far, but more must follow. rejected: no continuation helps."""
-    if explanation.accepted and explanation.complete:
+    if explanation.accepted:
         return "accepted"
-    return "incomplete" if explanation.offset >= len(content) else "rejected"
+    return "incomplete" if explanation.offset >= len(text) else "rejected"
 
 
-def rendered(explanation: Explanation, verdict: Verdict, source: Source, name: str, content: bytes) -> str:
+def rendered(explanation: Explanation, verdict: Verdict, source: Source, name: str, text: str | bytes) -> str:
     """`name:line:column: rejected: …`, the line with a caret, what could stand there, and where in the value it is."""
     if verdict == "accepted":
         return f"{visible(name)}: accepted by {visible(source.name)}"
-    text = content.decode("utf-8", "replace")
-    what = "the text ends too early" if verdict == "incomplete" else _offender(content, explanation.offset)
+    what = "the text ends too early" if verdict == "incomplete" else offender(text, explanation.offset)
+    shown = text if isinstance(text, str) else text.decode("utf-8", "replace")
     lines = [
         f"{visible(name)}:{explanation.line}:{explanation.column}: {verdict}: {what}",
-        excerpt(text, explanation.line, explanation.column),
+        excerpt(shown, explanation.line, explanation.column),
     ]
-    lines += [f"  expected: {visible(str(explanation.expected))}"] if explanation.expected else []
-    lines += [f"  path: {visible(explanation.path)}"] if explanation.path else []
+    lines += [f"  expected: {visible(explanation.expected)}"] if explanation.expected else []
+    lines += [f"  path: #{visible(explanation.path)}"] if explanation.path else []
     return "\n".join(line for line in lines if line)
 
 
-def _offender(content: bytes, offset: int) -> str:
-    """The character at `offset`, or the byte where there is no character."""
-    for length in range(1, 5):
-        try:
-            return f"{visible(content[offset : offset + length].decode())!r} cannot stand here"
-        except UnicodeDecodeError:
-            continue
-    return f"byte {content[offset]:#04x} cannot stand here"
+def offender(text: str | bytes, offset: int) -> str:
+    """The character at `offset`, or the byte where the text is no text."""
+    if isinstance(text, str):
+        return f"{visible(text[offset])!r} cannot stand here"
+    return f"byte {text[offset]:#04x} cannot stand here: the text is not UTF-8 there, or not as specified"

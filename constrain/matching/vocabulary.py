@@ -219,9 +219,12 @@ class Vocabulary:
         Raises: VocabularyError: no row of tokens spells the text.
         """
         data = _as_bytes(text)
-        ids = encode_bytes(data, self._encode, self._segmenter) if self._encode else None
+        ids = encode_bytes(data, self._encode, self._segment) if self._encode else None
         if ids is not None and self._special_ids.isdisjoint(ids) and self.decode(ids) == data:
             return ids
+        return self._segment(data)
+
+    def _segment(self, data: bytes) -> list[int]:
         return self._segmenter.encode(data)
 
     def encode_prompt(self, text: str) -> list[int]:

@@ -89,8 +89,10 @@ class Segmenter:
         return ids[::-1]
 
 
-def encode_bytes(data: bytes, encode: Callable[[str], Sequence[int]], segmenter: Segmenter) -> list[int] | None:
-    """Runs of valid UTF-8 by `encode`, the bytes between them by `segmenter`; None if the tokenizer knows no answer."""
+def encode_bytes(
+    data: bytes, encode: Callable[[str], Sequence[int]], segment: Callable[[bytes], list[int]]
+) -> list[int] | None:
+    """Runs of valid UTF-8 by `encode`, the bytes between them by `segment`; None if the tokenizer knows no answer."""
     ids: list[int] = []
     while data:
         try:
@@ -99,7 +101,7 @@ def encode_bytes(data: bytes, encode: Callable[[str], Sequence[int]], segmenter:
             text, bad, rest = data[: error.start].decode("utf-8"), data[error.start : error.end], data[error.end :]
         ids += map(int, encode(text)) if text else ()
         try:
-            ids += segmenter.encode(bad) if bad else ()
+            ids += segment(bad) if bad else ()
         except VocabularyError:
             return None
         data = rest

@@ -35,6 +35,7 @@ SCALARS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "
 STRING, ARRAY = 8, 9
 MAX_KEYS = 1 << 16
 MAX_ARRAY_DEPTH = 4
+MAX_ARRAY_ITEMS = 1 << 23
 
 CONTRACTIONS = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 WORD_CUT = CONTRACTIONS + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}%s| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
@@ -107,6 +108,8 @@ class _Reader:
         if kind != ARRAY or depth >= MAX_ARRAY_DEPTH:
             raise self.fail(f"a GGUF value has the unknown type {kind}" if kind != ARRAY else "arrays nest too deeply")
         item, count = self.scalar("I"), self.scalar("Q")
+        if count > MAX_ARRAY_ITEMS:
+            raise self.fail(f"a GGUF array announces {count} items")
         if item in SCALARS:
             size = struct.calcsize("<" + SCALARS[item])
             self.need(count * size)
@@ -277,15 +280,22 @@ def _encoder(
 ) -> tuple[TokenizersEncoder | None, str]:
     """The tokenizer's own encoding, and one line about it; the pieces are kept, the library's object built later."""
     added = [(texts[i], i) for i, kind in enumerate(types) if kind == USER_DEFINED]
+    plain = [i for i, kind in enumerate(types) if kind not in (UNKNOWN, CONTROL, UNUSED) and texts[i]]
+    vocab = {texts[i]: i for i in reversed(plain)}  # of equal texts the first counts
     if model == "llama":
         scores = fields.get("tokenizer.ggml.scores")
         if not isinstance(scores, list) or len(scores) != len(texts):
             return None, "longest token: the file holds no scores"
-        return TokenizersEncoder(_SentencePieceSource(texts, scores, added), name), "SentencePiece BPE"
+        return TokenizersEncoder(_SentencePieceSource(vocab, scores, added), name), "SentencePiece BPE"
     merges = fields.get("tokenizer.ggml.merges")
-    if pre not in PRE_TOKENIZERS or not isinstance(merges, list):
+    if (
+        not isinstance(pre, str)
+        or pre not in PRE_TOKENIZERS
+        or not isinstance(merges, list)
+        or not all(isinstance(m, str) for m in merges)
+    ):
         return None, f"longest token: the pre-tokenizer {shorten(pre)!r} is unknown"
-    return TokenizersEncoder(_ByteLevelSource(texts, merges, added, pre), name), f"byte-level BPE, {pre}"
+    return TokenizersEncoder(_ByteLevelSource(vocab, merges, added, pre), name), f"byte-level BPE, {pre}"
 
 
 def _added(added: list[tuple[str, int]]) -> list[dict[str, Any]]:
@@ -296,12 +306,12 @@ def _added(added: list[tuple[str, int]]) -> list[dict[str, Any]]:
 class _ByteLevelSource:
     """A tokenizer.json for byte-level BPE, made when asked for."""
 
-    def __init__(self, texts: list[str], merges: list[str], added: list[tuple[str, int]], pre: str) -> None:
-        self._texts, self._merges, self._added, self._pre = texts, merges, added, pre
+    def __init__(self, vocab: dict[str, int], merges: list[str], added: list[tuple[str, int]], pre: str) -> None:
+        self._vocab, self._merges, self._added, self._pre = vocab, merges, added, pre
 
     def __call__(self) -> str:
         steps, whole_words = PRE_TOKENIZERS[self._pre]
-        vocab = {text: token_id for token_id, text in enumerate(self._texts)}
+        vocab = self._vocab
         pairs = [pair for merge in self._merges if len(pair := merge.split(" ")) == 2]
         known = [[a, b] for a, b in pairs if a in vocab and b in vocab and a + b in vocab]
         return json.dumps({
@@ -315,11 +325,11 @@ class _ByteLevelSource:
 class _SentencePieceSource:
     """A tokenizer.json for SentencePiece BPE: merges are every split of a piece into pieces, by the piece's score."""
 
-    def __init__(self, texts: list[str], scores: list[float], added: list[tuple[str, int]]) -> None:
-        self._texts, self._scores, self._added = texts, scores, added
+    def __init__(self, vocab: dict[str, int], scores: list[float], added: list[tuple[str, int]]) -> None:
+        self._vocab, self._scores, self._added = vocab, scores, added
 
     def __call__(self) -> str:
-        vocab = {text: token_id for token_id, text in enumerate(self._texts)}
+        vocab = self._vocab
         merges = [
             (-self._scores[token_id], vocab[piece[:cut]], vocab[piece[cut:]], [piece[:cut], piece[cut:]])
             for piece, token_id in vocab.items()

@@ -7,7 +7,7 @@ right: exact numbers (`json_values`), ECMA patterns, equality by value, `unevalu
 **Dialects.** `dialect` names one (`"draft7"`, `"7"`, `"2019-09"`, or its `$schema` URI); otherwise `$schema` does;
 otherwise 2020-12 with the older forms beside it (`json_schema_keywords.FORGIVING`). Subschemas with a `$schema` of
 their own are read by that. A metaschema from `registry` whose `$vocabulary` lacks validation switches validation off.
-In every dialect 1.0 is an integer.
+1.0 is an integer in every dialect but draft 4, whose integers are written without point and exponent.
 
 **What is a failure, not an error:** a text that is not JSON, a name twice, NaN, half a surrogate pair, nesting deeper
 than 100 levels. Errors are for schemas: `InvalidSpecification`, `PatternError`, `ReferenceNotFound`. There is no
@@ -22,7 +22,7 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from ..errors import ConstrainError, InvalidSpecification, LimitExceeded, ReferenceNotFound, shorten
-from .json_values import NotJson, exact_value, is_integer, is_number, parse_json
+from .json_values import NotJson, exact_value, is_integer, is_number, is_written_as_integer, parse_json
 from .verdict import PASSED, Failure, Verdict, pointer
 
 __all__ = ["Failure", "Judge", "Verdict", "validate"]
@@ -204,8 +204,9 @@ class _Dialects:
     def _extended(self, base: Any, corrections: Mapping[str, Any], uri: str) -> Any:
         from jsonschema.validators import extend
 
+        integers = is_written_as_integer if uri == DIALECT_URIS["4"] else is_integer
         types = base.TYPE_CHECKER.redefine_many(
-            {"integer": lambda _, value: is_integer(value), "number": lambda _, value: is_number(value)}
+            {"integer": lambda _, value: integers(value), "number": lambda _, value: is_number(value)}
         )
         cls: Any = extend(base, validators=dict(corrections), type_checker=types)
         cls.SPECIFICATION = self.specification_with(uri)

@@ -132,6 +132,14 @@ def is_integer(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
+def is_written_as_integer(value: object) -> bool:
+    """True for a number that was written without point and exponent."""
+    if isinstance(value, Decimal):  # such as those too long for `int`
+        _, digits, exponent = value.as_tuple()
+        return exponent == 0 and len(digits) >= LONG_INTEGER - 1
+    return is_integer(value)
+
+
 def is_multiple(value: int | Decimal, step: int | Decimal) -> bool:
     """True if value / step is whole; `step` is positive."""
     (coefficient, exponent), (divisor, scale) = _parts(value), _parts(step)

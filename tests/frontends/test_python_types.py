@@ -129,7 +129,7 @@ class Short(BaseModel):
 
 class Open(BaseModel):
     model_config = ConfigDict(extra="allow")
-    __pydantic_extra__: dict[str, int]
+    __pydantic_extra__: dict[str, int]  # type: ignore[assignment]
     name: str
 
 
@@ -517,6 +517,10 @@ class Careless:
     bad: list[Opaque]
 
 
+class Unfinished(BaseModel):
+    x: Nowhere  # type: ignore[name-defined]  # noqa: F821
+
+
 class PathAlias(BaseModel):
     a: int = Field(validation_alias=AliasPath("q", 0))
 
@@ -535,6 +539,7 @@ REFUSED: dict[str, tuple[Any, str, str | None]] = {
     "a string": ("int", "not a type", None),
     "a schema": ({"type": "object"}, "not a type", None),
     "a number": (7, "not a type", None),
+    "an unfinished model": (Unfinished, "define every type", None),
     "an undefined name": (list["Nowhere"], "Nowhere", None),  # type: ignore[name-defined]  # noqa: F821
 }
 

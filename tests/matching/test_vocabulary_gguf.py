@@ -117,6 +117,14 @@ def test_a_file_without_end_ids_falls_back_to_names_or_is_refused(tmp_path: Path
     assert Vocabulary.from_gguf(path, end_ids=()).end_ids == ()
 
 
+def test_the_text_of_a_control_token_is_cut_like_any_text(tmp_path: Path) -> None:
+    path = write(
+        tmp_path, "gpt2", ["a", "ab", "b", "ab"], [1, CONTROL, 1, 1],
+        tokenizer_pre="llama-bpe", token_merges=["a b"], eos_token_id=1,
+    )  # fmt: skip
+    assert Vocabulary.from_gguf(path).encode("ab") == [3]
+
+
 def test_an_unknown_pre_tokenizer_is_noted_and_text_is_cut_into_longest_tokens(tmp_path: Path) -> None:
     path = write(
         tmp_path, "gpt2", ["a", "b", "ab", "</s>"], [1, 1, 1, 3],

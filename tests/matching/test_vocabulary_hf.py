@@ -108,9 +108,9 @@ def test_the_cuts_known_by_name_are_those_of_the_real_files(name: str, pre: str)
 
 def test_llama3_loads_in_well_under_a_second() -> None:
     file = data_file("llama3")
-    start = time.perf_counter()
+    start = time.process_time()
     Vocabulary.from_file(file)
-    assert time.perf_counter() - start < 2  # 0.3 s on a quiet machine
+    assert time.process_time() - start < 1  # 0.3 s on a quiet machine
 
 
 def test_a_vocabulary_is_read_without_the_tokenizers_library() -> None:

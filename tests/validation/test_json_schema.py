@@ -151,6 +151,12 @@ def test_a_huge_integer_is_judged_without_a_traceback() -> None:
     assert not validate({"maximum": 5}, text).ok
 
 
+def test_an_integer_of_draft_4_has_no_point() -> None:
+    for text, valid in {"1": True, "1.0": False, "1e2": False, "1" * 10_000: True, "-0": True}.items():
+        assert validate({"type": "integer"}, text, dialect="4").ok == valid
+        assert validate({"type": "integer"}, text, dialect="6").ok
+
+
 def test_a_failure_says_where_which_rule_and_why() -> None:
     schema = {"properties": {"a/b": {"items": {"type": "integer"}}}, "required": ["c"]}
     verdict = validate(schema, '{"a/b": [1, "x"]}')

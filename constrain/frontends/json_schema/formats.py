@@ -58,7 +58,7 @@ BEFORE_IDNA: Mapping[str, Callable[[], Regular]] = MappingProxyType({"hostname":
 NARROWER: Mapping[str, str] = MappingProxyType(
     {
         "hostname": "labels with '--' in third place (Punycode, whose validity is no regular question) are left out",
-        "email": "domains with a label that has '--' in third place (Punycode), and a backslash before a blank, are left out",
+        "email": "domains with '--' in third place of a label (Punycode), and a backslash before a blank, are left out",
         "idn-email": "names with characters beyond ASCII have at most 32, 21 or 16 characters (2, 3 or 4 bytes each); "
         "domains have left-to-right letters only; and what is left out of email",
     }

@@ -32,7 +32,7 @@ from functools import lru_cache
 from typing import Literal as OneOf
 
 from ...errors import InvalidSpecification, LimitExceeded, shorten
-from ...grammar.terms import EMPTY, Regular
+from ...grammar.terms import EMPTY, Literal, Regular, alternation
 from .numbers_any import any_language
 from .numbers_canonical import canonical_language
 from .numbers_side import LIMIT_COEFFICIENT, Side, Step
@@ -54,7 +54,10 @@ LIMIT_DIGITS = 400
 
 @dataclass(frozen=True, slots=True)
 class NumberConstraint:
-    """The numbers between two bounds that are multiples of all of `multiple_of`; `None` is no bound."""
+    """The numbers between two bounds that are multiples of all of `multiple_of`; `None` is no bound.
+
+    `plain` (beside `integer`) admits only texts without point and exponent: what draft 4 calls an integer.
+    """
 
     minimum: Decimal | None = None
     maximum: Decimal | None = None
@@ -62,6 +65,7 @@ class NumberConstraint:
     exclusive_maximum: bool = False
     multiple_of: tuple[Decimal, ...] = ()
     integer: bool = False
+    plain: bool = False
 
 
 def contains(constraint: NumberConstraint, value: Decimal) -> bool:
@@ -84,7 +88,8 @@ def intersect(first: NumberConstraint, second: NumberConstraint) -> NumberConstr
         first.maximum, first.exclusive_maximum, second.maximum, second.exclusive_maximum, upwards=False
     )
     multiples = tuple(dict.fromkeys(first.multiple_of + second.multiple_of))
-    return NumberConstraint(low, high, low_open, high_open, multiples, first.integer or second.integer)
+    integer, plain = first.integer or second.integer, first.plain or second.plain
+    return NumberConstraint(low, high, low_open, high_open, multiples, integer, plain)
 
 
 def is_empty_constraint(constraint: NumberConstraint) -> bool:
@@ -116,8 +121,12 @@ def _language(constraint: NumberConstraint, spelling: Spelling) -> Regular:
     step = _step(constraint)
     exact_step = None if step is None else _decimal_step(step)
     positive, negative, has_zero = _sides(constraint, step)
-    build = canonical_language if spelling == "canonical" else any_language
-    return build(positive, negative, has_zero, exact_step, constraint.integer)
+    if spelling == "canonical":
+        return canonical_language(positive, negative, has_zero, exact_step, constraint.integer)
+    if constraint.plain and constraint.integer:
+        written = canonical_language(positive, negative, has_zero, exact_step, True)
+        return alternation(written, Literal("-0")) if has_zero else written
+    return any_language(positive, negative, has_zero, exact_step)
 
 
 # ---------------------------------------------------------------- exact arithmetic

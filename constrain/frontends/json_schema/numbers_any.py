@@ -55,9 +55,7 @@ POINTED_DIGITS = times(concat(DIGIT, optional(POINT)), 0, None)
 LEADING_ZEROS = optional(concat(Literal("0."), times(ZERO, 0, None)))
 
 
-def any_language(
-    positive: Side | None, negative: Side | None, has_zero: bool, step: Step | None, integer: bool
-) -> Regular:
+def any_language(positive: Side | None, negative: Side | None, has_zero: bool, step: Step | None) -> Regular:
     """All texts of zero and of both sides; an integer may be written with a point or an exponent."""
     above = EMPTY if positive is None else _magnitudes(positive, step)
     zero = _zero() if has_zero else EMPTY
