@@ -94,6 +94,37 @@ def regulars(
     return st.recursive(leaves, extend, max_leaves=max_leaves)
 
 
+WIDE_CLASSES = (
+    terms.ANY_CHAR,
+    terms.char_class([(0x20, 0x7E)]),
+    terms.char_class([(0x61, 0x7A), (0xE9, 0xE9)]),
+    terms.char_class([(0, 0x21), (0x23, 0x10FFFF)]),
+)
+
+
+@st.composite
+def wide_texts(draw: st.DrawFn) -> terms.Regular:
+    """What string schemas come to: free text, lengths, patterns, exclusions, and what they have in common."""
+    wide = st.sampled_from(WIDE_CLASSES)
+    counts = st.sampled_from(((0, None), (0, None), (1, None), (0, 3), (2, 5), (4, 9), (7, None)))
+    repeats = st.builds(lambda item, limits: terms.Repeat(item, *limits), wide, counts)
+    marks = texts("aet \n", 2).map(terms.Literal) | st.just(terms.LiteralSet(("at", "a", "é", "10")))
+    patterns = st.lists(repeats | marks, min_size=1, max_size=3).map(lambda many: terms.concat(*many))
+    parts = draw(st.lists(st.one_of(patterns, patterns.map(terms.Not), repeats), min_size=1, max_size=3))
+    whole = terms.intersection(*parts)
+    return terms.alternation(whole, draw(patterns)) if draw(st.integers(0, 4)) == 0 else whole
+
+
+def wide_lexemes() -> st.SearchStrategy[terms.Regular]:
+    """`wide_texts` in quotes and spelled, or bare, or before a mark that they may hold themselves."""
+    encodings = st.sampled_from(("json", "json", "json_any"))
+    quoted = st.builds(_quoted, wide_texts(), encodings)
+    marked = st.builds(
+        lambda body, mark: terms.Concat((body, terms.Literal(mark))), wide_texts(), st.sampled_from(",é\n")
+    )
+    return st.one_of(quoted, quoted, wide_texts(), marked)
+
+
 def _quoted(item: terms.Regular, encoding: terms.Encoding) -> terms.Regular:
     return terms.Concat((terms.Literal('"'), terms.Encoded(item, encoding), terms.Literal('"')))
 
