@@ -498,7 +498,15 @@ std::shared_ptr<Split> MaskEngine::compute_split(Term start, Term item) {
   const Node n = terms_.node(start);
   const Term head = n.kind == Kind::Cat ? n.a : start;
   const Node h = terms_.node(head);
+<<<<<<< HEAD
   const bool any = is_body(start);
+=======
+  // Free text up to a terminator that is no character itself; `.*at.*"` begins like it and is not.
+  const bool terminated = n.kind != Kind::Cat || (terms_.node(n.b).kind == Kind::Bytes &&
+                                                  !(terms_.node(n.b).chars & terms_.node(h.a).universal));
+  const bool any =
+      h.kind == Kind::Repeat && h.b == 0 && h.c == kUnbounded && terms_.node(h.a).universal && terminated;
+>>>>>>> wt-twin
   if (any && item == kNone) item = h.a;  // the string body itself: count at once, every bounded string needs it
   out->counted = item != kNone;
   out->portable = any || item == kNone;

@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import os
 import random
-from collections import deque
 from collections.abc import Iterable
+from heapq import heappop, heappush
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from constrain.grammar import terms
 from tests.reference.grammar import Recognizer, State
+from tests.reference.utf8 import first_code_points, spelled_ranges
 
 _SCALES = {"nightly": "20", "sanitize": "0.3"}
 EXAMPLES = float(os.environ.get("CONSTRAIN_EXAMPLES", _SCALES.get(os.environ.get("HYPOTHESIS_PROFILE", ""), "1")))
@@ -91,6 +92,37 @@ def regulars(
         return st.one_of(kinds)
 
     return st.recursive(leaves, extend, max_leaves=max_leaves)
+
+
+WIDE_CLASSES = (
+    terms.ANY_CHAR,
+    terms.char_class([(0x20, 0x7E)]),
+    terms.char_class([(0x61, 0x7A), (0xE9, 0xE9)]),
+    terms.char_class([(0, 0x21), (0x23, 0x10FFFF)]),
+)
+
+
+@st.composite
+def wide_texts(draw: st.DrawFn) -> terms.Regular:
+    """What string schemas come to: free text, lengths, patterns, exclusions, and what they have in common."""
+    wide = st.sampled_from(WIDE_CLASSES)
+    counts = st.sampled_from(((0, None), (0, None), (1, None), (0, 3), (2, 5), (4, 9), (7, None)))
+    repeats = st.builds(lambda item, limits: terms.Repeat(item, *limits), wide, counts)
+    marks = texts("aet \n", 2).map(terms.Literal) | st.just(terms.LiteralSet(("at", "a", "é", "10")))
+    patterns = st.lists(repeats | marks, min_size=1, max_size=3).map(lambda many: terms.concat(*many))
+    parts = draw(st.lists(st.one_of(patterns, patterns.map(terms.Not), repeats), min_size=1, max_size=3))
+    whole = terms.intersection(*parts)
+    return terms.alternation(whole, draw(patterns)) if draw(st.integers(0, 4)) == 0 else whole
+
+
+def wide_lexemes() -> st.SearchStrategy[terms.Regular]:
+    """`wide_texts` in quotes and spelled, or bare, or before a mark that they may hold themselves."""
+    encodings = st.sampled_from(("json", "json", "json_any"))
+    quoted = st.builds(_quoted, wide_texts(), encodings)
+    marked = st.builds(
+        lambda body, mark: terms.Concat((body, terms.Literal(mark))), wide_texts(), st.sampled_from(",é\n")
+    )
+    return st.one_of(quoted, quoted, wide_texts(), marked)
 
 
 def _quoted(item: terms.Regular, encoding: terms.Encoding) -> terms.Regular:
@@ -223,12 +255,7 @@ def grammar_terms(rules: Iterable[str], *, depth: int = 2, guarded: bool = False
     several = st.lists(inner, min_size=1, max_size=3).map(tuple)
     marks = st.sampled_from(("(", "-", "a", "é")).map(lambda text: terms.Lexeme(terms.Literal(text)))
     behind_a_mark = st.builds(lambda mark, rest: terms.Sequence((mark, *rest)), marks, st.lists(inside, max_size=2))
-    repetitions = st.builds(
-        lambda item, separator, limits: terms.Repetition(item, separator, *limits),
-        inner,
-        st.none() | marks,
-        bounds(3),
-    )
+    repetitions = st.builds(_repetition, inner, st.none() | marks, bounds(3), marks)
     return st.one_of(
         leaves,
         several.map(terms.Sequence),
@@ -242,6 +269,15 @@ def grammar_terms(rules: Iterable[str], *, depth: int = 2, guarded: bool = False
     )
 
 
+def _repetition(
+    item: terms.Grammar, separator: terms.Grammar | None, limits: tuple[int, int | None], mark: terms.Grammar
+) -> terms.Grammar:
+    """Nothing that may be empty is repeated without bound: that is a limit of the kernel, tested on its own."""
+    least, most = limits
+    endless = separator is None and most is None
+    return terms.Repetition(terms.Sequence((mark, item)) if endless else item, separator, least, most)
+
+
 @st.composite
 def grammars(draw: st.DrawFn, *, depth: int = 2) -> terms.GrammarSpec:
     """One to three rules that may refer to each other."""
@@ -253,31 +289,45 @@ def grammars(draw: st.DrawFn, *, depth: int = 2) -> terms.GrammarSpec:
 
 
 def random_walk(recognizer: Recognizer, chance: random.Random, steps: int) -> bytes:
-    """A beginning of some text: uniform among legal bytes; ends early, sometimes, where the text is complete."""
-    state, text = recognizer.start(), bytearray()
+    """A beginning of some text: any stretch of characters, any of its characters; may end where it is complete."""
+    state, text = recognizer.start(), b""
     for _ in range(steps):
-        legal = sorted(recognizer.legal_bytes(state))
-        if not legal or (recognizer.is_complete(state) and chance.random() < 0.3):
+        stretches = recognizer.stretches(state)
+        if not stretches or (recognizer.is_complete(state) and chance.random() < 0.3):
             break
-        text.append(chance.choice(legal))
-        state = recognizer.step(state, text[-1])
-    return bytes(text)
+        character = _character_in(chance.choice(stretches), chance)
+        successor = recognizer.advance(state, character)
+        if recognizer.is_alive(successor):
+            state, text = successor, text + character
+    return text
 
 
-def finish(recognizer: Recognizer, text: bytes, limit: int = 60) -> bytes | None:
-    """`text` with a shortest ending in the alphabet that completes it; None if none is found among `limit` states."""
+def _character_in(stretch: tuple[int, int], chance: random.Random) -> bytes:
+    low, high = stretch
+    code_point = chance.choice((low, high, chance.randint(low, min(high, low + 0x7F)), chance.randint(low, high)))
+    return b"?" if 0xD800 <= code_point <= 0xDFFF else chr(code_point).encode()
+
+
+def finish(recognizer: Recognizer, text: bytes, limit: int = 100) -> bytes | None:
+    """`text` with a short ending in the alphabet that completes it; None if none is found among `limit` states.
+
+    The shortest, save where items must differ: only the first characters of each stretch are tried.
+    """
+    ranges = spelled_ranges(recognizer.alphabet)
     start = recognizer.advance(recognizer.start(), text)
     seen: set[State] = {start}
-    queue = deque([(start, text)])
+    queue = [(len(text), 0, start, text)]
     while queue and len(seen) < limit:
-        state, written = queue.popleft()
+        _, _, state, written = heappop(queue)
         if recognizer.is_complete(state):
             return written
-        for byte in sorted(recognizer.legal_bytes(state) & recognizer.alphabet):
-            successor = recognizer.step(state, byte)
-            if successor not in seen:
-                seen.add(successor)
-                queue.append((successor, written + bytes((byte,))))
+        for low, high in recognizer.stretches(state):
+            for c in first_code_points(ranges, low, high, 3):
+                longer = written + chr(c).encode()
+                successor = recognizer.advance(start, longer[len(text) :])
+                if successor not in seen and recognizer.is_alive(successor):
+                    seen.add(successor)
+                    heappush(queue, (len(longer), len(seen), successor, longer))
     return None
 
 

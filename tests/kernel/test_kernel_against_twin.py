@@ -15,7 +15,7 @@ from constrain.grammar import terms
 from constrain.grammar.recognizer import Recognizer as KernelRecognizer
 from tests.kernel.subjects import Pair, lexeme, pair_of, segment, twin_of
 from tests.reference.regular import TwinLimit
-from tests.strategies import examples, grammars, regulars, texts_near
+from tests.strategies import examples, grammars, regulars, texts_near, wide_lexemes
 
 SEEDS = st.integers(0, 2**32)
 
@@ -53,7 +53,7 @@ def assert_same_masks(pair: Pair, text: bytes, chance: random.Random, masks: int
     for place, token_id in enumerate([*tokens, None]):
         if place in compared:
             pair.assert_same_mask()
-        assert pair.matcher.is_complete == pair.twin.is_complete(pair.state)  # pyright: ignore
+        assert pair.matcher.is_complete == pair.twin.is_complete(pair.state)
         if token_id is None or not pair.may_follow(token_id):
             break
         pair.advance(token_id)
@@ -71,6 +71,21 @@ def test_masks_of_terms_equal_brute_force(name: str, term: terms.Regular, seed: 
 @given(grammars(), SEEDS)
 def test_masks_of_grammars_equal_brute_force(name: str, spec: terms.GrammarSpec, seed: int):
     judge_masks(name, spec, seed, texts=3, masks=6)
+
+
+@pytest.mark.parametrize("name", ["bytes", "bpe"])
+@examples(80)
+@given(wide_lexemes(), st.booleans(), SEEDS)
+def test_masks_of_wide_lexemes_equal_brute_force(name: str, term: terms.Regular, alone: bool, seed: int):
+    behind = terms.Lexeme(terms.LiteralSet((", ", "}", "é")))
+    spec = lexeme(term) if alone else terms.GrammarSpec({"start": terms.Sequence((terms.Lexeme(term), behind))})
+    judge_masks(name, spec, seed, texts=3, masks=6)
+
+
+@examples(12)
+@given(wide_lexemes(), SEEDS)
+def test_masks_of_wide_lexemes_over_a_real_vocabulary_equal_brute_force(term: terms.Regular, seed: int):
+    judge_masks("smollm2", lexeme(term), seed, texts=1, masks=3)
 
 
 @examples(12)

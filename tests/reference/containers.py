@@ -223,8 +223,18 @@ class ItemsTerm(Term):
 
 
 def items_term(term: terms.Items, prefix: tuple[Term, ...], rest: Term | None) -> ItemsTerm:
-    rest_node = node_of(term.rest.regular) if term.unique and isinstance(term.rest, terms.Lexeme) else EMPTY
+    rest_node = _scalars(term.rest) if term.unique and term.rest is not None else EMPTY
     return ItemsTerm(term, marks_of(term.punctuation), prefix, rest, rest_node)
+
+
+def _scalars(term: terms.Grammar) -> Node:
+    """Items that must differ are lexemes, or a choice of lexemes."""
+    match term:
+        case terms.Lexeme(regular):
+            return node_of(regular)
+        case terms.Choice(items):
+            return union(*map(_scalars, items))
+    raise TypeError(f"items that must differ cannot be {term!r}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from tests.reference import frames
 from tests.reference.containers import items_term, members_term
 from tests.reference.frames import Frame, Reader, Term
 from tests.reference.nodes import EMPTY, EPSILON, node_of
-from tests.reference.regular import TwinLimit
+from tests.reference.regular import TwinLimit, intervals
 from tests.reference.utf8 import ALL_BYTES, next_character
 
 DEPTH_LIMIT = 1_000
@@ -158,6 +158,11 @@ class Recognizer:
         if state not in self._legal:
             self._legal[state] = frozenset(b for b in range(256) if self.is_alive(self.step(state, b)))
         return self._legal[state]
+
+    def stretches(self, state: State) -> list[tuple[int, int]]:
+        """Stretches of code points of which one comes next; not every one in them is legal. For random walks."""
+        readers = {stack.frame.node for stack in state.configurations if isinstance(stack.frame, Reader)}
+        return sorted({s for node in readers for s in intervals(node) if node.after(s[0]) is not EMPTY})
 
     # ------------------------------------------------------------ how it is done
 

@@ -44,7 +44,7 @@ class Node:
     def cuts(self) -> tuple[int, ...]:
         """Sorted code points, 0 first: `derive` is constant from each up to the next."""
         if self._cuts is None:
-            self._cuts = tuple(sorted({0, *self.find_cuts()}))
+            self._cuts = tuple(sorted({0, *self.find_cuts()} - {terms.MAX_CODE_POINT + 1}))
         return self._cuts
 
     def after(self, c: int) -> Node:
