@@ -88,20 +88,17 @@ class GrammarGuide:
         self._mode: ForcedMode = mode
         self._row = np.zeros(-(-self._size // 32), dtype=np.int32)
         self._allowed = self._size
-        self._completion = self._shortest()
-        if len(self._completion) > budget:
-            raise BudgetTooSmall(needed=len(self._completion), budget=budget)
-
-    def _shortest(self) -> list[int]:
-        return list(self._matcher.shortest_completion().token_ids)
+        self._completion: Any = self._matcher.shortest_completion()
+        if not _fits(self._completion, budget):
+            raise BudgetTooSmall(needed=len(self._completion.token_ids), budget=budget)
 
     def jump(self, remaining: int) -> tuple[Step, list[int]]:
         forced = list(self._matcher.forced_tokens(self._mode)) if self._mode != "off" else []
         if not forced:
             return Step.WRITTEN, []
         taken = self._matcher.try_advance(forced)
-        rest = self._shortest()
-        if taken + len(rest) > remaining:
+        rest = self._matcher.shortest_completion()
+        if not _fits(rest, remaining - taken):
             self._matcher.rollback(taken)
             return Step.BUDGET, []
         self._completion = rest
@@ -126,12 +123,17 @@ class GrammarGuide:
         self._matcher.advance(token)
         if token in self._end_ids:
             return Step.END
-        rest = self._shortest()
-        if len(rest) + 1 > remaining:
+        rest = self._matcher.shortest_completion()
+        if not _fits(rest, remaining - 1):
             self._matcher.rollback(1)
             return Step.BUDGET
         self._completion = rest
         return Step.WRITTEN
 
     def completion(self) -> list[int]:
-        return self._completion
+        return list(self._completion.token_ids)
+
+
+def _fits(completion: Any, room: int) -> bool:
+    """Whether `completion` (bytes with `token_ids`) takes at most `room` tokens; its length alone often says so."""
+    return len(completion) <= room or len(completion.token_ids) <= room

@@ -21,9 +21,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 import torch
-from constrain.matching.logits_mask import apply_mask
 
 from constrain.errors import InvalidSpecification, shorten
+from constrain.matching.logits_mask import apply_mask
 
 __all__ = ["Pipeline", "SamplingOptions", "Stage", "StepInputs", "build_pipeline"]
 

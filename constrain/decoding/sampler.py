@@ -32,11 +32,15 @@ def logits_to_probs(logits: torch.Tensor) -> torch.Tensor:
 def sample(probabilities: torch.Tensor, generator: torch.Generator | None = None) -> torch.Tensor:
     """One token per row, int64 [B], drawn from `probabilities` [B, V]. A token of probability 0 is never drawn.
 
-    By exponential races (the largest p/e with e ~ Exp(1)), which equals a draw from p and needs no sorting or running
-    sum whose rounding could land on a forbidden token. Source: the Gumbel-max trick, Maddison et al. 2014.
+    By inverting the distribution function in float64, with a point strictly below its end: the step it falls on has a
+    height, so rounding cannot land on a forbidden token. (Rejected: exponential races, eight times as slow because they
+    draw a number for each token.)
     """
-    races = torch.empty_like(probabilities).exponential_(generator=generator).clamp_min_(1e-38)
-    return (probabilities / races).argmax(dim=-1)
+    steps = probabilities.double().cumsum(dim=-1)
+    ends = steps[:, -1:]
+    points = torch.rand(ends.shape, dtype=torch.float64, generator=generator).to(ends.device) * ends
+    points = torch.minimum(points, torch.nextafter(ends, torch.zeros_like(ends)))
+    return torch.searchsorted(steps, points, right=True).squeeze(-1)
 
 
 def choose(logits: torch.Tensor, *, is_greedy: bool, generator: torch.Generator | None = None) -> torch.Tensor:

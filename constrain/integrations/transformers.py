@@ -21,9 +21,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from constrain.matching.logits_mask import apply_mask
 
 from constrain.errors import MissingExtra, VocabularyError
+from constrain.matching.logits_mask import apply_mask
 
 try:
     import torch

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from constrain.matching.vocabulary import Vocabulary
 
 from constrain.errors import TokenRejected
+from constrain.matching.vocabulary import Vocabulary
 from constrain.report import Report
 
 

@@ -69,6 +69,7 @@ def is_partial(data: bytes) -> bool:
         return False
 
 
+@cache
 def next_character(partial: bytes, byte: int) -> int | bytes | None:
     """What `byte` makes of `partial`: a whole code point, more of one, or None where UTF-8 forbids it."""
     data = partial + bytes((byte,))

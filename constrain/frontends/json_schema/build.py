@@ -12,6 +12,7 @@ whether they overlap may hang on places that were not. Where they do, the compil
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from constrain.errors import InvalidSpecification, LimitExceeded, PatternError, shorten
@@ -331,11 +332,7 @@ class Builder:
         """
         found = self._patterns.get(text)
         if found is None:
-            try:
-                found = regex.parse(text, dialect="ecma", mode="search")
-            except PatternError as error:
-                found = error
-            self._patterns[text] = found
+            found = self._patterns[text] = _parsed(text)
         if not isinstance(found, PatternError):
             self.findings.enforced(place.path, keyword)
             return found
@@ -404,6 +401,14 @@ class Builder:
                 if keyword in _GATHER and keyword in scope.dialect.readers and (not hidden or keyword == "$ref"):
                     inner += _GATHER[keyword](schema[keyword], atom.path, scope)
             stack.extend(reversed(inner))
+
+
+@lru_cache(maxsize=2048)
+def _parsed(text: str) -> Regular | PatternError:
+    try:
+        return regex.parse(text, dialect="ecma", mode="search")
+    except PatternError as error:
+        return error
 
 
 def _several(schemas: Any, path: str, scope: Scope) -> list[Place]:

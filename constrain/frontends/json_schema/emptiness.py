@@ -9,10 +9,13 @@ assumption to take back. Only what is needed is explored: optional members are n
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from decimal import Decimal, InvalidOperation, localcontext
+
 from constrain.frontends.json_schema import numbers
 from constrain.frontends.json_schema.build import Builder
 from constrain.frontends.json_schema.evaluate import const_is_allowed
-from constrain.frontends.json_schema.intersect import child_of
+from constrain.frontends.json_schema.intersect import child_of, number_in
 from constrain.frontends.json_schema.shapes import (
     ANYTHING,
     NOTHING,
@@ -43,7 +46,8 @@ class Emptiness:
         self._builder = builder
         self._known: dict[Child, bool] = {ANYTHING: True, NOTHING: False}
         self._numbers: dict[NumberShape, bool] = {}
-        self._strings: dict[StringShape, bool] = {}
+        self._strings: dict[tuple[tuple[int, ...], int, int | None], bool] = {}
+        self._kept: list[StringShape] = []
         self._clauses: dict[ArrayRecord | ObjectRecord, Clause | None] = {}
 
     def is_empty(self, child: Child) -> bool:
@@ -55,27 +59,28 @@ class Emptiness:
         known = self._known
         if child in known:
             return known[child]
-        waiting: dict[Child, list[Clause]] = {}
-        dependents: dict[Child, list[Child]] = {}
+        waiting: set[Child] = set()
+        dependents: dict[Child, list[tuple[Child, Clause]]] = {}
         stack = [child]
         while stack and child not in known:
             current = stack.pop()
             if current in known or current in waiting:
                 continue
             clauses = self._clauses_of(self._builder.shape_of(current))
-            waiting[current] = clauses
+            waiting.add(current)
             if any(self._holds(clause) for clause in clauses):
-                self._settle(current, waiting, dependents)
+                self._settle(current, dependents)
                 continue
-            for needs, _, options in clauses:
-                for other in (*needs, *(option for option, _ in options)):
-                    dependents.setdefault(other, []).append(current)
-                    stack.append(other)
+            for clause in clauses:
+                for other in (*clause[0], *(option for option, _ in clause[2])):
+                    if other not in known:
+                        dependents.setdefault(other, []).append((current, clause))
+                        stack.append(other)
         if child not in known:
             known.update(dict.fromkeys((c for c in waiting if c not in known), False))
         return known[child]
 
-    def _settle(self, child: Child, waiting: dict[Child, list[Clause]], dependents: dict[Child, list[Child]]) -> None:
+    def _settle(self, child: Child, dependents: dict[Child, list[tuple[Child, Clause]]]) -> None:
         """`child` is inhabited: tell those that waited for it."""
         stack = [child]
         while stack:
@@ -83,8 +88,8 @@ class Emptiness:
             if self._known.get(current):
                 continue
             self._known[current] = True
-            for other in dependents.get(current, ()):
-                if other not in self._known and any(self._holds(clause) for clause in waiting[other]):
+            for other, clause in dependents.get(current, ()):
+                if other not in self._known and self._holds(clause):
                     stack.append(other)
 
     def _holds(self, clause: Clause) -> bool:
@@ -121,7 +126,7 @@ class Emptiness:
             return [ALWAYS]
         if any(self.has_number(record) for record in shape.numbers):
             return [ALWAYS]
-        clauses = [self._clause_of(record) for record in (*shape.arrays, *shape.objects)]
+        clauses = dict.fromkeys([self._clause_of(record) for record in (*shape.arrays, *shape.objects)])
         return [clause for clause in clauses if clause is not None]
 
     def has_number(self, record: NumberShape) -> bool:
@@ -131,7 +136,8 @@ class Emptiness:
         if not record.without:
             return not numbers.is_empty_constraint(record.constraint)
         if record not in self._numbers:
-            self._numbers[record] = not regular.is_empty(number_term(record, "canonical"))
+            found = any(number_in(record, value) for value in _candidates(record.constraint))
+            self._numbers[record] = found or not regular.is_empty(number_term(record, "canonical"))
         return self._numbers[record]
 
     def has_string(self, record: StringShape) -> bool:
@@ -140,9 +146,11 @@ class Emptiness:
             return bool(record.finite)
         if not record.parts:
             return True
-        if record not in self._strings:
-            self._strings[record] = not regular.is_empty(record.term())
-        return self._strings[record]
+        key = (tuple(map(id, record.parts)), record.min, record.max)
+        if key not in self._strings:
+            self._kept.append(record)
+            self._strings[key] = not regular.is_empty(record.term())
+        return self._strings[key]
 
     def _clause_of(self, record: ArrayRecord | ObjectRecord) -> Clause | None:
         """The clause of `record`, or None if it is empty whatever its children are."""
@@ -205,6 +213,20 @@ class Emptiness:
 
 
 _NOT_POINT_ZERO = Not(concat(ANY_TEXT, Literal(".0")))
+
+
+def _candidates(constraint: numbers.NumberConstraint) -> Iterator[Decimal]:
+    """A few numbers near the bounds, one of which most likely shows that a constraint is not empty."""
+    step = max((*constraint.multiple_of, Decimal(1 if constraint.integer else "0.5")))
+    near = constraint.minimum if constraint.minimum is not None else constraint.maximum
+    with localcontext() as context:
+        context.prec = 100
+        try:
+            first = (near if near is not None else Decimal(0)) // step
+            upwards = -1 if constraint.minimum is None and near is not None else 1
+            yield from [(first + upwards * i) * step for i in range(64)]
+        except InvalidOperation:
+            return
 
 
 def _at_most(term: Regular, limit: int) -> int:

@@ -44,6 +44,9 @@ from constrain.grammar.terms import Not, Regular, alternation, intersection
 MAX_RECORDS = 4_096
 """Records of one type in one shape: `allOf` of many `anyOf`s multiplies."""
 
+MAX_EXPANDED = 512
+"""Records of one type that expanding negations may make; more are refused rather than multiplied on."""
+
 MAX_NAME_CLASSES = 64
 """Classes of names in one object, which overlapping patterns multiply."""
 
@@ -331,9 +334,17 @@ def complement(shape: Shape, negate: Callable[[Child], Child], dead: Dead, at: s
     Raises:  NoComplement: if that would need an obligation or too many records, or `shape` is wider than its schema.
     """
     try:
-        return _complement(shape, negate, dead, at)
+        outside = _complement(shape, negate, dead, at)
     except LimitExceeded:
         raise NoComplement("has too many alternatives") from None
+    check_expansion(outside)
+    return outside
+
+
+def check_expansion(shape: Shape) -> None:
+    """Raises:  NoComplement: if expanding negations made more than 512 records of one type."""
+    if max(len(shape.arrays), len(shape.objects)) > MAX_EXPANDED:
+        raise NoComplement("has too many alternatives")
 
 
 def _complement(shape: Shape, negate: Callable[[Child], Child], dead: Dead, at: str) -> Shape:

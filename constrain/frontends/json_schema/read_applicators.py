@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from constrain.errors import LimitExceeded
 from constrain.frontends.json_schema.expect import fail, members, names, schemas
-from constrain.frontends.json_schema.intersect import NoComplement, complement, union
+from constrain.frontends.json_schema.intersect import NoComplement, check_expansion, complement, union
 from constrain.frontends.json_schema.shapes import ANY, ANYTHING, NOTHING, Child, ObjectShape, Shape
 from constrain.frontends.json_schema.values import escape
 
@@ -91,7 +91,9 @@ def one_of(builder: Builder, place: Place, reading: Reading, keyword: str, value
                     outside[j] = complement(shapes[j], builder.negate, builder.is_dead, place.path)
                 shape = builder.intersect(shape, outside[j], place)
             exclusive.append(shape)
-        reading.applied.append(union(exclusive))
+        joined = union(exclusive)
+        check_expansion(joined)
+        reading.applied.append(joined)
     except (NoComplement, LimitExceeded) as error:
         reason = error if isinstance(error, NoComplement) else "has too many alternatives"
         i, j = builder.first_overlap(place.path)
@@ -137,9 +139,7 @@ def condition(builder: Builder, place: Place, reading: Reading, keyword: str, va
         reading.applied.append(union([first, second]))
         _refuse(builder, place, reading, keyword, f"cannot be enforced: it {reason}", REWRITE)
         return
-    reading.applied.append(
-        union([builder.intersect(holds, first, place), builder.intersect(fails, second, place)])
-    )
+    reading.applied.append(union([builder.intersect(holds, first, place), builder.intersect(fails, second, place)]))
 
 
 def consequence(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:

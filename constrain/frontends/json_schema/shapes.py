@@ -17,7 +17,7 @@ from decimal import Decimal
 
 from constrain.frontends.json_schema.numbers import NumberConstraint
 from constrain.frontends.json_schema.values import JsonValue
-from constrain.grammar.terms import ANY_CHAR, ANY_TEXT, LiteralSet, Regular, Repeat, intersection
+from constrain.grammar.terms import ANY_CHAR, ANY_TEXT, And, LiteralSet, Regular, Repeat
 
 Child = tuple[int, ...]
 """A conjunction of atoms, in order of first appearance. `()` is anything, `NOTHING` (the atom 0) no value at all."""
@@ -67,9 +67,11 @@ class StringShape:
         """The regular language of decoded strings."""
         if self.finite is not None:
             return LiteralSet(self.finite)
-        if self.min == 0 and self.max is None:
-            return intersection(*self.parts)
-        return intersection(*self.parts, Repeat(ANY_CHAR, self.min, self.max))
+        parts = self.parts
+        if self.min or self.max is not None:
+            parts = (*parts, Repeat(ANY_CHAR, self.min, self.max))
+        # not `intersection`: it hashes whole terms, and parts are already distinct
+        return parts[0] if len(parts) == 1 else And(parts) if parts else ANY_TEXT
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -150,5 +152,3 @@ BOTH = (False, True)
 
 ANY = Shape(True, BOTH, (ANY_NUMBER,), (ANY_STRING,), (ANY_ARRAY,), (ANY_OBJECT,))
 NONE = Shape()
-
-ALL_NAMES = ANY_TEXT

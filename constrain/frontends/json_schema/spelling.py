@@ -16,8 +16,11 @@ from constrain.frontends.json_schema.options import SchemaOptions
 from constrain.frontends.json_schema.shapes import FREE_NUMBER, NumberShape, Shape
 from constrain.grammar.terms import (
     ANY_TEXT,
+    EMPTY,
     EPSILON,
+    Alternation,
     CharClass,
+    Concat,
     Encoded,
     Encoding,
     Literal,
@@ -36,6 +39,10 @@ BLANK = char_class([(9, 10), (13, 13), (32, 32)])
 BLANKS = Repeat(BLANK, 0, MAX_BLANKS)
 LOOSE_LINE = concat(Literal("\n"), Repeat(Literal("  "), 0, MAX_BLANKS // 2))
 QUOTE = Literal('"')
+_FREE_STRING: dict[Encoding, Regular] = {
+    "json": Concat((QUOTE, Encoded(ANY_TEXT, "json"), QUOTE)),
+    "json_any": Concat((QUOTE, Encoded(ANY_TEXT, "json_any"), QUOTE)),
+}
 _PLAIN = Repeat(char_class([(0x2D, 0x2D), (0x30, 0x39)]), 1, None)
 _EXPONENT = concat(ANY_TEXT, CharClass(((0x45, 0x45), (0x65, 0x65))), ANY_TEXT)
 
@@ -64,6 +71,11 @@ def _point(value: Decimal) -> numbers.NumberConstraint:
     return numbers.NumberConstraint(value, value, integer=value == value.to_integral_value())
 
 
+def _any(terms: list[Regular]) -> Regular:
+    """Any of `terms`, known to be distinct: `alternation` would hash each whole."""
+    return terms[0] if len(terms) == 1 else Alternation(tuple(terms)) if terms else EMPTY
+
+
 class Spelling:
     """The texts of values under one set of options."""
 
@@ -78,15 +90,17 @@ class Spelling:
 
     def string(self, term: Regular) -> Regular:
         """A quoted string whose decoded text is in `term`."""
-        return concat(QUOTE, Encoded(term, self.encoding), QUOTE)
+        if term is ANY_TEXT:
+            return _FREE_STRING[self.encoding]
+        return Concat((QUOTE, Encoded(term, self.encoding), QUOTE))
 
     def scalars(self, shape: Shape, numbers_: tuple[NumberShape, ...], strings: list[Regular]) -> Regular:
         """One lexeme for all scalars of `shape`, blanks before it included."""
         texts: list[Regular] = [Literal("null")] if shape.null else []
         texts += [Literal("true" if value else "false") for value in shape.booleans]
         texts += [number_term(record, self.numbers) for record in numbers_]
-        texts += [self.string(alternation(*strings))] if strings else []
-        return concat(self.before_value, alternation(*texts))
+        texts += [self.string(_any(strings))] if strings else []
+        return concat(self.before_value, _any(texts))
 
     def object_marks(self, depth: int | None) -> Punctuation:
         """The punctuation of an object at `depth` (used by "pretty" alone; None: not known)."""

@@ -7,6 +7,7 @@ not). Most are *definite*: the state follows from the last character alone, whic
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Hashable, Sequence
 from typing import TypeVar
 
@@ -30,6 +31,9 @@ class Before:
     def __init__(self, languages: Sequence[Regular], derivatives: Derivatives):
         self._languages = {language: index for index, language in enumerate(dict.fromkeys(languages))}
         self.parts = atoms(self._languages)
+        numbered = sorted((low, number) for number, part in enumerate(self.parts) for low, _ in part)
+        self._starts = [low for low, _ in numbered]
+        self._part_from = [number for _, number in numbered]
         residuals, rows = self._explore(derivatives)
         accepted = [tuple(nullable(language) for language in state) for state in residuals]
         merged = _minimise(rows, accepted)
@@ -64,10 +68,7 @@ class Before:
         return [(to, merge(ranges)) for to, ranges in gathered.items()]
 
     def step(self, state: int, code_point: int) -> int:
-        for to, ranges in self.targets[state]:
-            if any(low <= code_point <= high for low, high in ranges):
-                return to
-        raise AssertionError("the parts cover every code point")
+        return self._rows[state][self._part_from[bisect_right(self._starts, code_point) - 1]]
 
     def holds(self, state: int, language: Regular) -> bool:
         """Are the texts that lead to `state` in `language`, one of those given?"""

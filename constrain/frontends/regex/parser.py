@@ -39,6 +39,8 @@ class Flags:
     dot_all: bool = False
     verbose: bool = False
     ascii_only: bool = False
+    unicode: bool = False
+    """Asked for by name; it is the default, but excludes `ascii_only`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,7 +310,7 @@ def look(behind: bool, negated: bool, position: int) -> Callable[[Node], Node]:
 
 def with_flags(flags: Flags, on: str, off: str) -> Flags:
     """`flags` with those of the letters `on` set and of `off` cleared; letters without a field mean nothing here."""
-    fields = {"i": "ignore_case", "m": "multiline", "s": "dot_all", "x": "verbose", "a": "ascii_only"}
+    fields = {"i": "ignore_case", "m": "multiline", "s": "dot_all", "x": "verbose", "a": "ascii_only", "u": "unicode"}
     changed = {fields[letter]: True for letter in on if letter in fields}
     changed |= {fields[letter]: False for letter in off if letter in fields}
     if "u" in on:

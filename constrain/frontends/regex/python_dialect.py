@@ -279,7 +279,7 @@ def _set_global_flags(parser: Parser, on: str, start: int) -> None:
         parser.fail("global flags not at the start", start, help="put them first, or use (?i:…)")
     before: Flags = frame.flags
     frame.flags = with_flags(before, on, "")
-    if "u" in on and before.ascii_only:
+    if ("u" in on and before.ascii_only) or ("a" in on and before.unicode):
         parser.fail("the flags 'a' and 'u' exclude each other", start)
 
 

@@ -15,6 +15,7 @@ from constrain.grammar.terms import (
     ANY_TEXT,
     EMPTY,
     EPSILON,
+    SURROGATES,
     Alternation,
     And,
     CharClass,
@@ -73,6 +74,8 @@ def nullable(term: Regular) -> bool:
 
 def single(ranges: Ranges) -> Regular:
     """One character of `ranges`: a `Literal` if there is just one."""
+    if len(ranges) == 1 and ranges[0][0] == ranges[0][1] and not SURROGATES[0] <= ranges[0][0] <= SURROGATES[1]:
+        return Literal(chr(ranges[0][0]))
     term = char_class(ranges)
     if isinstance(term, CharClass) and len(term.ranges) == 1 and term.ranges[0][0] == term.ranges[0][1]:
         return Literal(chr(term.ranges[0][0]))
@@ -122,12 +125,16 @@ def _merge_literal_runs(items: Sequence[Regular]) -> list[Regular]:
 
 def unite(*items: Regular) -> Regular:
     """Any of them; characters merge into one class (in the place of the first), words into a `LiteralSet`."""
-    flat: dict[Regular, None] = {}
-    for item in items:
-        for part in item.items if isinstance(item, Alternation) else (item,):
-            flat[part] = None
-    if ANY_TEXT in flat:
+    parts = [part for item in items for part in (item.items if isinstance(item, Alternation) else (item,))]
+    parts = [part for part in parts if not isinstance(part, Empty)]
+    # Hashing a term walks all of it: not for nothing, or long rows of conditions would take quadratic time.
+    if len(parts) < 2:
+        return parts[0] if parts else EMPTY
+    if ANY_TEXT in parts:
         return ANY_TEXT
+    if len(parts) == 2 and parts[0] == parts[1]:
+        return parts[0]
+    flat: dict[Regular, None] = dict.fromkeys(parts)
     characters = [ranges for part in flat if (ranges := ranges_of(part)) is not None]
     if len(characters) > 1:
         union = single(merge(pair for ranges in characters for pair in ranges))

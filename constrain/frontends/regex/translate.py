@@ -82,6 +82,8 @@ Reached = dict[Place, Regular]
 MAX_TERM_NODES = 20_000
 """So many nodes (shared ones counted each time) may a term have that conditions made, plus ten per pattern character."""
 MAX_UNROLLED = 64
+MAX_CONDITIONS = 300
+"""Rows of conditions are put together from the right, each time as one flat term: quadratic, so bounded."""
 
 
 def translate(tree: Node, pattern: str, mode: Mode) -> Regular:
@@ -101,12 +103,19 @@ def translate(tree: Node, pattern: str, mode: Mode) -> Regular:
     around = Plain(ANY_TEXT if mode == "search" else EPSILON)
     if isinstance(skeleton, Plain):
         return join(around.term, skeleton.term, around.term)
+    found = conditions(skeleton)
+    if len(found) > MAX_CONDITIONS:
+        raise LimitExceeded(
+            f"{len(found)} anchors and lookarounds in one pattern, {MAX_CONDITIONS} are allowed",
+            limit="pattern_conditions",
+            help="split the pattern, or anchor groups as a whole",
+        )
     budget = _Budget(MAX_TERM_NODES + 10 * len(pattern))
     try:
         translator = _Translator(row([around, skeleton]), budget)
         return translator.before_each(translator.root, [around.term] * translator.before.size)[0]
     except TooEntangled:
-        position = budget.position if budget.position is not None else conditions(skeleton)[0].position
+        position = budget.position if budget.position is not None else found[0].position
         raise PatternError(
             "the anchors and lookarounds here cannot be enforced together: their exact translation is too large",
             pattern=pattern,
