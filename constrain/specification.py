@@ -98,7 +98,7 @@ class Specification:
             verdict = judge.validate(
                 self.schema,
                 text,
-                dialect=self.dialect or None,
+                dialect=None if self.dialect in ("", "mixed") else self.dialect,
                 formats="annotation" if self.formats == "annotation" else "known",
             )
             if not verdict.ok:
