@@ -498,15 +498,7 @@ std::shared_ptr<Split> MaskEngine::compute_split(Term start, Term item) {
   const Node n = terms_.node(start);
   const Term head = n.kind == Kind::Cat ? n.a : start;
   const Node h = terms_.node(head);
-<<<<<<< HEAD
   const bool any = is_body(start);
-=======
-  // Free text up to a terminator that is no character itself; `.*at.*"` begins like it and is not.
-  const bool terminated = n.kind != Kind::Cat || (terms_.node(n.b).kind == Kind::Bytes &&
-                                                  !(terms_.node(n.b).chars & terms_.node(h.a).universal));
-  const bool any =
-      h.kind == Kind::Repeat && h.b == 0 && h.c == kUnbounded && terms_.node(h.a).universal && terminated;
->>>>>>> wt-twin
   if (any && item == kNone) item = h.a;  // the string body itself: count at once, every bounded string needs it
   out->counted = item != kNone;
   out->portable = any || item == kNone;
@@ -591,10 +583,14 @@ std::shared_ptr<Split> MaskEngine::compute_split(Term start, Term item) {
 
 // ---------------------------------------------------------------- walks
 
+// Free text up to a terminator that is no character itself; `.*at.*"` begins like it and is not.
 bool MaskEngine::is_body(Term t) const {
   const Node& n = terms_.node(t);
   const Node& h = terms_.node(n.kind == Kind::Cat ? n.a : t);
-  return h.kind == Kind::Repeat && h.b == 0 && h.c == kUnbounded && terms_.node(h.a).universal;
+  if (h.kind != Kind::Repeat || h.b != 0 || h.c != kUnbounded || !terms_.node(h.a).universal) return false;
+  if (n.kind != Kind::Cat) return true;
+  const Node& tail = terms_.node(n.b);
+  return tail.kind == Kind::Bytes && !(tail.chars & terms_.node(h.a).universal);
 }
 
 bool MaskEngine::wide(Term t) {
