@@ -310,7 +310,7 @@ bool MaskEngine::compute_run(Term t, State below, Mask& out) {
     walk_term(here, below, after, 0, sink);
     if (terms_.nullable(here)) walk_state(rest, after, 0, sink);
   };
-  if (r.loops()) {
+  if (r.loops(t)) {
     rests(t, index->after_any);
   } else {
     for (u32 k = 1; k < index->after.size() && k <= r.steps; ++k) rests(r.after_characters(k), index->after[k]);
@@ -561,7 +561,7 @@ std::shared_ptr<Split> MaskEngine::compute_split(Term start, Term item) {
         for (u32 i = child.tokens; i < end; ++i) {
           const u32 token = trie.tokens()[i];
           const u32 more = i < child.own ? 0 : vocab_->characters(token) - leads;
-          if (pure && (more == 0 || r->steps == kUnbounded)) set_bit(out->loop.data(), token);
+          if (pure && (more == 0 || r->loops(d))) set_bit(out->loop.data(), token);
           else group(more == 0 ? d : r->after_characters(more), p, now + more, token);
         }
       }

@@ -64,7 +64,7 @@ class MaskEngine {
              !(u.ascii[1] & ~set.ascii[1]) && !(u.lead & ~set.lead);
     }
     Term after_characters(u32 n) const { return after[std::min<size_t>(n, after.size()) - 1]; }
-    bool loops() const { return steps == kUnbounded && after.size() == 1; }
+    bool loops(Term t) const { return steps == kUnbounded && after[0] == t; }
   };
   struct Step {
     u64 ascii[2] = {0, 0};
