@@ -187,9 +187,8 @@ class Emitter:
         return Sequence((Lexeme(before), value))
 
     def _refuse_unique(self, path: str, what: str) -> None:
-        self._builder.findings.refuse(
-            path, "uniqueItems", f"cannot be enforced yet over {what}", "remove it, or let items be scalars of one schema"
-        )
+        help = "remove it, or let items be scalars of one schema"
+        self._builder.findings.refuse(path, "uniqueItems", f"cannot be enforced yet over {what}", help)
 
     # ------------------------------------------------------------ objects
 
@@ -246,7 +245,7 @@ class Emitter:
         if not has_surrogate(name):
             return False
         path = self._builder.path_of(())
-        reason = f"the name {ascii(name)} holds a lone surrogate, cannot be written as UTF-8, and is left out"
+        reason = f"the name {name!a} holds a lone surrogate, cannot be written as UTF-8, and is left out"
         self._builder.findings.note(path, "properties", reason, "narrower")
         return True
 

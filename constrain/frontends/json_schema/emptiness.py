@@ -28,9 +28,9 @@ from constrain.frontends.json_schema.shapes import (
     Shape,
     StringShape,
 )
+from constrain.frontends.json_schema.spelling import number_term
 from constrain.frontends.json_schema.values import has_surrogate
 from constrain.grammar import regular
-from constrain.frontends.json_schema.spelling import number_term
 from constrain.grammar.terms import ANY_TEXT, Literal, LiteralSet, Not, Regular, alternation, concat, intersection
 
 Clause = tuple[tuple[Child, ...], int, tuple[tuple[Child, int], ...]]
@@ -233,5 +233,3 @@ def _at_most(term: Regular, limit: int) -> int:
     """How many strings `term` holds, or `limit` if that is less."""
     size = regular.cardinality(term, limit)
     return limit if size is None else min(size, limit)
-
-

@@ -49,10 +49,39 @@ class Reading:
     """Mutable; lives only while one schema is read."""
 
     __slots__ = (
-        "additional", "additional_items", "applied", "exclusive_maximum", "exclusive_minimum", "integer", "items",
-        "items_are_tuple", "max_items", "max_length", "max_members", "maximum", "maximum_is_open", "members",
-        "min_items", "min_length", "min_members", "minimum", "minimum_is_open", "multiples", "names", "parts",
-        "patterns", "prefix", "required", "touched", "types", "unique", "values", "exact", "is_open", "base", "plain",
+        "additional",
+        "additional_items",
+        "applied",
+        "base",
+        "exact",
+        "exclusive_maximum",
+        "exclusive_minimum",
+        "integer",
+        "is_open",
+        "items",
+        "items_are_tuple",
+        "max_items",
+        "max_length",
+        "max_members",
+        "maximum",
+        "maximum_is_open",
+        "members",
+        "min_items",
+        "min_length",
+        "min_members",
+        "minimum",
+        "minimum_is_open",
+        "multiples",
+        "names",
+        "parts",
+        "patterns",
+        "plain",
+        "prefix",
+        "required",
+        "touched",
+        "types",
+        "unique",
+        "values",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -130,12 +159,13 @@ class Reading:
 
     def _numbers(self, builder: Builder, place: Place) -> tuple[NumberShape, ...]:
         low = numbers.NumberConstraint(
-            self.minimum, self.maximum, self.minimum_is_open, self.maximum_is_open, self.multiples, self.integer
+            self.minimum,
+            self.maximum,
+            self.minimum_is_open and self.minimum is not None,
+            self.maximum_is_open and self.maximum is not None,
+            self.multiples,
+            self.integer,
         )
-        if self.minimum is None and low.exclusive_minimum:
-            low = numbers.NumberConstraint(None, self.maximum, False, self.maximum_is_open, self.multiples, self.integer)
-        if self.maximum is None and low.exclusive_maximum:
-            low = numbers.NumberConstraint(low.minimum, None, low.exclusive_minimum, False, self.multiples, self.integer)
         if self.exclusive_minimum is not None or self.exclusive_maximum is not None:
             high = numbers.NumberConstraint(
                 self.exclusive_minimum,
