@@ -328,7 +328,11 @@ class Builder:
 
         Raises:  PatternError: if it does not parse.
         """
-        found = _parsed(text)
+        try:
+            found = _parsed(text)
+        except LimitExceeded as error:
+            error.at = f"{place.path}/{keyword}"
+            raise
         if not isinstance(found, PatternError):
             self.findings.enforced(place.path, keyword)
             return found

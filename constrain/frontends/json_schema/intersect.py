@@ -6,8 +6,8 @@ differ). It never looks into a child: whether a conjunction of children is empty
 `dead` may say so at once for children that are told apart by a constant or a type.
 
 `complement` is exact or raises `NoComplement`. Numbers and strings are closed under it. Of arrays and objects it
-expands only what one record can say ("a required name is missing", "this member is there and violates its schema"); that
-some item or extra member violates a schema is an obligation, which no record holds yet.
+expands only what one record can say ("a required name is missing", "this member is there and violates its schema").
+That some item or extra member violates a schema is an obligation, which no record holds yet.
 """
 
 from __future__ import annotations

@@ -246,3 +246,14 @@ def test_a_thousand_properties_and_definitions_are_quick() -> None:
     start = time.process_time()
     compile_schema(schema, SchemaOptions())
     assert time.process_time() - start < 1.0
+
+
+@pytest.mark.parametrize(
+    "keywords",
+    [{"type": "number", "minimum": 10**500}, {"type": "integer", "multipleOf": 12345678901234567890123},
+     {"pattern": "(" * 3_000 + ")" * 3_000}, {"minLength": 10**12}, {"const": [10**500]}],
+)  # fmt: skip
+def test_limits_name_their_place(keywords: Any) -> None:
+    error = error_of({"type": "object", "properties": {"x": keywords}})
+    assert isinstance(error, LimitExceeded | PatternError)
+    assert (error.at or "").startswith("#/properties/x")
