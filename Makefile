@@ -21,7 +21,7 @@ export TORCH PIP_ARGS
 export CONSTRAIN_MODEL := $(or $(MODEL),$(CONSTRAIN_MODEL),$(DEFAULT_MODEL))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test nightly mutants bench lint format build sanitize wheel model clean distclean python
+.PHONY: help demo test nightly mutants bench docs lint format build sanitize wheel model clean distclean python
 
 help: ## list the targets
 	@echo "make demo and make test do all their set-up; nothing else has to be run before."
@@ -52,6 +52,10 @@ mutants: python ## plant each fault of tests/mutants and see that a test catches
 bench: python ## measure; BENCH='masks start conformance dead_ends generate' chooses what
 	@$(PYTHON) scripts/setup.py test
 	@for script in $(BENCH); do echo "── $$script"; $(VENV)/python -m benchmarks.$$script $(ARGS) || exit 1; done
+
+docs: python ## write the support matrix from the tables in the code
+	@$(PYTHON) scripts/setup.py build
+	@$(VENV)/python scripts/support_matrix.py
 
 lint: python ## ruff and pyright
 	@$(PYTHON) scripts/setup.py lint

@@ -23,6 +23,9 @@ from constrain.report import Report
 if TYPE_CHECKING:
     from constrain.grammar.recognizer import Recognizer
 
+MIXED_DIALECT = "mixed"
+"""No `$schema`: 2020-12 with the older forms that real schemas mix in. The judge reads it so by itself."""
+
 Kind = Literal["json_schema", "regex", "python_type", "grammar"]
 
 
@@ -98,7 +101,8 @@ class Specification:
             verdict = judge.validate(
                 self.schema,
                 text,
-                dialect=self.dialect or None,
+                dialect=None if self.dialect in ("", MIXED_DIALECT) else self.dialect,
+                registry=self.registry,
                 formats="annotation" if self.formats == "annotation" else "known",
             )
             if not verdict.ok:

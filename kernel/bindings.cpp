@@ -146,6 +146,10 @@ NB_MODULE(_kernel, m) {
       .def("complement", [](Compiled& g, Term t) { return g.automaton.terms.complement(t); })
       .def("repeat", [](Compiled& g, Term t, u32 lo, u32 hi) { return g.automaton.terms.repeat(t, lo, hi); })
       .def("decimal", [](Compiled& g, u64 c, u32 s) { return g.automaton.terms.decimal(c, s); })
+      .def("adopt",
+           [](Compiled& g, Compiled& other, Term t) {
+             return locked_without_gil(other, [&] { return g.automaton.terms.adopt(other.automaton.terms, t); });
+           })
       // grammar terms
       .def("lexeme", [](Compiled& g, Term t) { return g.automaton.lexeme(t); })
       .def("sequence", [](Compiled& g, std::vector<Gram> v) { return g.automaton.sequence(std::move(v)); })
@@ -199,6 +203,7 @@ NB_MODULE(_kernel, m) {
       .def("matches",
            [](Compiled& g, Term t, const nb::bytes& b) { return locked(g, [&] { return g.automaton.terms.matches(t, view(b)); }); })
       .def("shortest", [](Compiled& g, Term t) { return to_bytes(locked(g, [&] { return g.automaton.terms.shortest(t); })); })
+      .def("shortest_length", [](Compiled& g, Term t) { return locked(g, [&] { return g.automaton.terms.shortest_length(t); }); })
       .def("cardinality",
            [](Compiled& g, Term t, u64 limit) { return locked_without_gil(g, [&] { return g.automaton.terms.cardinality(t, limit); }); })
       // recognising

@@ -135,6 +135,7 @@ class Automaton {
     u32 cost;
   };
   State expand(State s);
+  State state_of(Term t, State below) { return expand(single({FrameKind::Term, t}, below)); }
   std::span<const Entry> entries(State s) const { return {entries_.data() + states_[s].at, states_[s].count}; }
   const Frame& frame(u32 f) const { return frames_[f]; }
   const MembersDef& members_def(u32 m) const { return members_[m]; }

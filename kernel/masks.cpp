@@ -9,6 +9,10 @@ namespace constrain {
 namespace {
 
 constexpr int kWideBytes = 20;      // legal bytes from which a lexeme is worth a split
+constexpr u32 kRunTokens = 12;      // a subtree of so many tokens is worth asking for a run
+constexpr u32 kRunSteps = 32;       // characters that a run looks ahead
+constexpr int kRunClass = 10;        // characters that a class must have to be indexed
+constexpr int kTotalPairs = 512;    // pairs of states looked at to see that a pattern forbids nothing on the way
 constexpr size_t kListTokens = 256;  // a mask of so few tokens is a list, not bits
 
 void set_bit(u32* row, u32 token) { row[token / 32] |= 1u << (token % 32); }
@@ -178,7 +182,11 @@ std::shared_ptr<Mask> MaskEngine::compute_term(Term t, State below) {
   if (wide(t)) {
     auto m = std::make_shared<Mask>();
     if (compute_difference(t, below, *m)) return m;
-    if (Window w; find_window(t, w) && compute_window(w, below, *m)) return m;
+    Window w;
+    const bool window = find_window(t, w);
+    if (window && w.rest == kNone && compute_window(w, below, *m)) return m;
+    if (compute_run(t, below, *m)) return m;
+    if (window && w.rest != kNone && compute_window(w, below, *m)) return m;
     auto s = split(t, kNone);
     if (!s->open || below == kDone) {
       m->base = s->inside;
@@ -253,6 +261,70 @@ void MaskEngine::walk_difference(Term t, Term base, State below, u32 node, Sink&
     if (terms_.nullable(b) && !terms_.nullable(d)) walk_state(automaton_.expand(below), trie, c, sink);
     walk_difference(d, b, below, c, sink);
   }
+}
+
+// ---------------------------------------------------------------- runs of one class
+
+bool MaskEngine::compute_run(Term t, State below, Mask& out) {
+  if (is_body(t)) return false;  // its split is there already
+  const Run* found = run(t, vocab_->trie().node(0));
+  if (!found || found->set.count() < kRunClass) return false;
+  const Run r = *found;  // walking may move the table
+  const State rest = automaton_.expand(below);
+  // Where the lexeme may end inside the run, what follows must not go on with the class: its tokens would be counted
+  // as part of the run only.
+  bool open = terms_.nullable(t);
+  for (Term a : r.after) open = open || terms_.nullable(a);
+  if (open && rest != kDone) {
+    bool overlap = false;
+    automaton_.legal_bytes(rest).each([&](u8 b) { overlap = overlap || r.set.has(b); });
+    if (overlap) return false;
+  }
+  if (body_of(t) != kNone) return false;
+  auto index = vocab_->class_index(r.set);
+  Sink sink;
+  const Trie& trie = vocab_->trie();
+  if (index->most <= r.steps) {
+    out.base = index->inside;
+  } else {
+    auto fits = vocab_->at_most(r.steps);
+    auto bits = std::make_shared<Bits>(*index->inside);
+    for (size_t i = 0; i < bits->size(); ++i) (*bits)[i] &= (*fits)[i];
+    for (u32 w = 0; w < bits->size(); ++w)  // the few longer ones, byte by byte
+      for (u32 left = (*index->inside)[w] & ~(*bits)[w]; left; left &= left - 1) {
+        const u32 token = w * 32 + static_cast<u32>(std::countr_zero(left));
+        Term d = t;
+        for (char c : vocab_->token(token)) d = d == kEmpty ? kEmpty : terms_.live_derive(d, static_cast<u8>(c));
+        if (d != kEmpty) sink.tokens.push_back(token);
+      }
+    out.base = bits;
+  }
+  // Tokens that leave the class at once, from the root; the others by what comes after their run.
+  const TrieNode root = trie.node(0);
+  const ByteSet live = terms_.live_bytes(t);
+  for (u32 c = root.child; c < root.child + root.count; ++c) {
+    const u8 byte = trie.node(c).byte;
+    if (live.has(byte) && !r.set.has(byte)) walk_child(t, below, trie, c, sink);
+  }
+  auto rests = [&](Term here, const Trie& after) {
+    walk_term(here, below, after, 0, sink);
+    if (terms_.nullable(here)) walk_state(rest, after, 0, sink);
+  };
+  if (r.loops()) {
+    rests(t, index->after_any);
+  } else {
+    for (u32 k = 1; k < index->after.size() && k <= r.steps; ++k) rests(r.after_characters(k), index->after[k]);
+  }
+  if (index->after.size() > u64{r.steps} + 1) {  // rests after longer runs: byte by byte
+    const State whole = automaton_.state_of(t, below);
+    for (u32 k = r.steps + 1; k < index->after.size(); ++k)
+      for (u32 token : index->after[k].tokens())
+        if (allows(whole, vocab_->token(token))) sink.tokens.push_back(token);
+  }
+  if (terms_.nullable(t)) walk_state(rest, trie, 0, sink);
+  out.set = std::move(sink.tokens);
+  out.verify.insert(out.verify.end(), sink.verify.begin(), sink.verify.end());
+  return true;
 }
 
 // ---------------------------------------------------------------- bounded lengths
@@ -378,16 +450,55 @@ std::shared_ptr<const Split> MaskEngine::split(Term t, Term item) {
   return shared;
 }
 
+// A string body that is alive exactly as long as `t` is: then both have the same tokens inside, and differ in exits only.
+// So it is for every unanchored pattern. kNone if there is none.
+Term MaskEngine::body_of(Term t) {
+  const Node n = terms_.node(t);
+  if (n.kind != Kind::Cat) return kNone;
+  Term tail = n.b;
+  while (terms_.node(tail).kind == Kind::Cat) tail = terms_.node(tail).b;
+  if (terms_.node(tail).kind != Kind::Bytes) return kNone;
+  for (Encoding e : {Encoding::Json, Encoding::JsonAny}) {
+    const Term body = terms_.cat(terms_.any_text(e), tail);
+    if (body == t || !(terms_.live_bytes(body) == terms_.live_bytes(t) ||
+                       (terms_.live_bytes(body) & terms_.live_bytes(t)).count() + 1 == terms_.live_bytes(body).count()))
+      continue;
+    const ByteSet terminator = terms_.set_of(tail);
+    std::vector<std::pair<Term, Term>> pairs{{t, body}};
+    std::unordered_map<u64, bool> known;
+    known[u64{t} << 32 | body] = true;
+    bool same = true;
+    for (size_t i = 0; i < pairs.size() && same && pairs.size() < kTotalPairs; ++i) {
+      auto [x, y] = pairs[i];
+      const bool border = y == body;
+      const ByteSet lx = terms_.live_bytes(x), ly = terms_.live_bytes(y);
+      for (int b = 0; b < 256 && same; ++b) {
+        const u8 byte = static_cast<u8>(b);
+        if (border && terminator.has(byte)) continue;
+        if (lx.has(byte) != ly.has(byte)) same = false;
+        if (!same || !ly.has(byte)) continue;
+        const Term p = terms_.derive(x, byte), q = terms_.derive(y, byte);
+        if (p == q) continue;
+        if (known.try_emplace(u64{p} << 32 | q, true).second) pairs.push_back({p, q});
+      }
+    }
+    if (same && pairs.size() < kTotalPairs) return body;
+  }
+  return kNone;
+}
+
 std::shared_ptr<Split> MaskEngine::compute_split(Term start, Term item) {
   auto out = std::make_shared<Split>();
+  const Term body = item == kNone ? body_of(start) : kNone;
+  ByteSet terminator;
+  if (body != kNone) terminator = terms_.set_of(terms_.node(body).b);
+  auto leads_out = [&](const Usage& u) {
+    return (u.ascii[0] & terminator.word[0]) | (u.ascii[1] & terminator.word[1]);
+  };
   const Node n = terms_.node(start);
   const Term head = n.kind == Kind::Cat ? n.a : start;
   const Node h = terms_.node(head);
-  // Free text up to a terminator that is no character itself; `.*at.*"` begins like it and is not.
-  const bool terminated = n.kind != Kind::Cat || (terms_.node(n.b).kind == Kind::Bytes &&
-                                                  !(terms_.node(n.b).chars & terms_.node(h.a).universal));
-  const bool any =
-      h.kind == Kind::Repeat && h.b == 0 && h.c == kUnbounded && terms_.node(h.a).universal && terminated;
+  const bool any = is_body(start);
   if (any && item == kNone) item = h.a;  // the string body itself: count at once, every bounded string needs it
   out->counted = item != kNone;
   out->portable = any || item == kNone;
@@ -425,35 +536,46 @@ std::shared_ptr<Split> MaskEngine::compute_split(Term start, Term item) {
     for (u32 c = x.child; c < x.child + x.count; ++c) {
       const TrieNode& child = trie.node(c);
       if (!live.has(child.byte)) continue;
+      // Only what leaves the lexeme is still to be found, and ill-formed subtrees tell nothing of what they hold.
+      if (body != kNone && !terminator.has(child.byte) && !child.ill_formed && !leads_out(trie.usage(c))) continue;
       ++counters.visited;
       const Term d = terms_.derive(t, child.byte);
       if (d == kEpsilon) {
         collect(collect, c, read);
         continue;
       }
+      if (body != kNone) {
+        if (child.count) self(self, c, d, kNone, 0, 0);
+        continue;
+      }
       if (terms_.nullable(d)) out->open = true;
       const Term p = item == kNone ? kNone : terms_.derive(pending, child.byte);
       const u32 now = read + (border ? 1 : 0), leads = plain + ((child.byte & 0xC0) != 0x80);
       const bool at_border = item == kNone || p == star;
-      const Loops* l = child.count && at_border ? loops(d) : nullptr;
-      const bool whole = l && l->covers(child, trie.usage(c));
+      const Run* r = child.count && at_border ? run(d, child) : nullptr;
+      const bool whole = r && r->covers(child, trie.usage(c));
       const u32 end = whole ? child.end : child.own;
       inside.insert(inside.end(), trie.tokens().begin() + child.tokens, trie.tokens().begin() + end);
       if (item != kNone) {
         const bool pure = d == start && p == star && now == leads;
         for (u32 i = child.tokens; i < end; ++i) {
           const u32 token = trie.tokens()[i];
-          if (pure) set_bit(out->loop.data(), token);
-          else group(d, p, now + (i < child.own ? 0 : vocab_->characters(token) - leads), token);
+          const u32 more = i < child.own ? 0 : vocab_->characters(token) - leads;
+          if (pure && (more == 0 || r->steps == kUnbounded)) set_bit(out->loop.data(), token);
+          else group(more == 0 ? d : r->after_characters(more), p, now + more, token);
         }
       }
       if (!whole && child.count) self(self, c, d, p, now, leads);
     }
   };
   walk(walk, 0, start, star, 0, 0);
-  auto bits = std::make_shared<Bits>(vocab_->words());
-  for (u32 t : inside) set_bit(bits->data(), t);
-  out->inside = bits;
+  if (body != kNone) {
+    out->inside = split(body, kNone)->inside;
+  } else {
+    auto bits = std::make_shared<Bits>(vocab_->words());
+    for (u32 t : inside) set_bit(bits->data(), t);
+    out->inside = bits;
+  }
   std::vector<std::pair<std::string_view, u32>> views(remainders.begin(), remainders.end());
   out->exits = Trie(std::move(views));
   return out;
@@ -461,28 +583,49 @@ std::shared_ptr<Split> MaskEngine::compute_split(Term start, Term item) {
 
 // ---------------------------------------------------------------- walks
 
+// Free text up to a terminator that is no character itself; `.*at.*"` begins like it and is not.
+bool MaskEngine::is_body(Term t) const {
+  const Node& n = terms_.node(t);
+  const Node& h = terms_.node(n.kind == Kind::Cat ? n.a : t);
+  if (h.kind != Kind::Repeat || h.b != 0 || h.c != kUnbounded || !terms_.node(h.a).universal) return false;
+  if (n.kind != Kind::Cat) return true;
+  const Node& tail = terms_.node(n.b);
+  return tail.kind == Kind::Bytes && !(tail.chars & terms_.node(h.a).universal);
+}
+
 bool MaskEngine::wide(Term t) {
   if (wide_.size() <= t) wide_.resize(std::max<size_t>(t + 1, wide_.size() * 2));
   if (wide_[t] == 0) wide_[t] = terms_.live_bytes(t).count() >= kWideBytes ? 2 : 1;
   return wide_[t] == 2;
 }
 
-// Characters that leave `t` as it is: ASCII ones by themselves, others by lead byte when all under it do.
-const MaskEngine::Loops* MaskEngine::loops(Term t) {
-  if (!wide(t)) return nullptr;
-  if (auto it = loops_.find(t); it != loops_.end()) return &it->second;
-  Loops l;
-  Term target = t;
-  // Under a bound, a character leads to the same term with a bound less by one: loops of the unbounded one hold
-  // as long as the bound is not met.
-  const Node n = terms_.node(t);
-  const Term head = n.kind == Kind::Cat ? n.a : t;
-  const Node h = terms_.node(head);
-  if (h.kind == Kind::Repeat && h.c != kUnbounded && terms_.node(h.a).is_char) {
-    const Term tail = n.kind == Kind::Cat ? n.b : kEpsilon;
-    target = terms_.cat(terms_.repeat(h.a, 0, kUnbounded), tail);
-    l.most = h.c;
+MaskEngine::Step MaskEngine::step_of(Term t) {
+  std::array<Term, 128> to;
+  std::array<std::pair<Term, int>, 16> seen;
+  size_t known = 0;
+  Step best;
+  int most = 0;
+  const ByteSet live = terms_.live_bytes(t);
+  for (int b = 0; b < 128; ++b) {
+    to[b] = live.has(static_cast<u8>(b)) ? terms_.derive(t, static_cast<u8>(b)) : kEmpty;
+    if (to[b] == kEmpty) continue;
+    size_t i = 0;
+    while (i < known && seen[i].first != to[b]) ++i;
+    if (i == known) {
+      if (known == seen.size()) continue;
+      seen[known++] = {to[b], 0};
+    }
+    if (++seen[i].second > most) {
+      most = seen[i].second;
+      best.target = to[b];
+    }
   }
+  for (int b = 0; b < 128; ++b)
+    if (best.target != kNone && to[b] == best.target) best.ascii[b >> 6] |= u64{1} << (b & 63);
+  return best;
+}
+
+u64 MaskEngine::looping_leads(Term t) {
   auto back = [&](auto&& self, Term u, int due, int lo, int hi) -> bool {
     Term last = kNone;
     for (int b = lo; b <= hi; ++b) {
@@ -490,26 +633,64 @@ const MaskEngine::Loops* MaskEngine::loops(Term t) {
       if (d == last) continue;
       last = d;
       if (d == kEmpty) return false;
-      if (due == 1 ? d != target : !self(self, d, due - 1, 0x80, 0xBF)) return false;
+      if (due == 1 ? d != t : !self(self, d, due - 1, 0x80, 0xBF)) return false;
     }
     return true;
   };
-  for (int b = 0; b < 128; ++b)
-    if (terms_.live_derive(target, static_cast<u8>(b)) == target) l.ascii[b >> 6] |= u64{1} << (b & 63);
+  u64 leads = 0;
   Term previous = kNone;
   bool previous_loops = false;
+  const ByteSet live = terms_.live_bytes(t);
   for (int b = 0xC2; b <= 0xF4; ++b) {
-    Term u = terms_.live_derive(target, static_cast<u8>(b));
-    if (u == kEmpty) continue;
+    if (!live.has(static_cast<u8>(b))) continue;
+    Term u = terms_.derive(t, static_cast<u8>(b));
     const int due = b < 0xE0 ? 1 : b < 0xF0 ? 2 : 3;
     const int lo = b == 0xE0 ? 0xA0 : b == 0xF0 ? 0x90 : 0x80, hi = b == 0xED ? 0x9F : b == 0xF4 ? 0x8F : 0xBF;
     if (u != previous) {
       previous = u;
       previous_loops = back(back, u, due, lo, hi);
     }
-    if (previous_loops) l.lead |= u64{1} << (b - 0xC0);
+    if (previous_loops) leads |= u64{1} << (b - 0xC0);
   }
-  return &(loops_[t] = l);
+  return leads;
+}
+
+// The run from `t`, if a subtree as large as `n` is worth the question.
+const MaskEngine::Run* MaskEngine::run(Term t, const TrieNode& n) {
+  if (run_of_.size() <= t) run_of_.resize(std::max<size_t>(t + 1, run_of_.size() * 2), 0);
+  if (run_of_[t] != 0) return &runs_[run_of_[t] - 1];
+  if (n.end - n.tokens < kRunTokens || !wide(t)) return nullptr;
+  Run r;
+  Step s = step_of(t);
+  r.set.ascii[0] = s.ascii[0];
+  r.set.ascii[1] = s.ascii[1];
+  if (s.target == t) {
+    r.steps = kUnbounded;
+    r.set.lead = looping_leads(t);
+    r.after.push_back(t);
+  } else if (s.target != kNone) {
+    Term here = s.target;
+    r.after.push_back(here);
+    r.steps = 1;
+    while (r.steps < kRunSteps && here != kEpsilon && wide(here)) {
+      s = step_of(here);
+      const u64 low = r.set.ascii[0] & s.ascii[0], high = r.set.ascii[1] & s.ascii[1];
+      if ((std::popcount(low) + std::popcount(high)) * 4 < r.set.count() * 3) break;
+      r.set.ascii[0] = low;
+      r.set.ascii[1] = high;
+      if (s.target == here) {
+        r.steps = kUnbounded;
+        break;
+      }
+      here = s.target;
+      r.after.push_back(here);
+      ++r.steps;
+    }
+  }
+  runs_.push_back(std::move(r));
+  if (run_of_.size() <= t) run_of_.resize(std::max<size_t>(t + 1, run_of_.size() * 2), 0);
+  run_of_[t] = static_cast<u32>(runs_.size());
+  return &runs_.back();
 }
 
 void MaskEngine::walk_state(State s, const Trie& trie, u32 node, Sink& sink) {
@@ -544,30 +725,33 @@ void MaskEngine::walk_entry(const Frame& frame, State below, const Trie& trie, u
 }
 
 void MaskEngine::walk_term(Term t, State below, const Trie& trie, u32 node, Sink& sink) {
-  const TrieNode n = trie.node(node);
+  const TrieNode& n = trie.node(node);
+  if (n.count == 0) return;
   const ByteSet live = terms_.live_bytes(t);
-  auto visit = [&](u32 c) {
-    ++counters.visited;
-    const TrieNode& child = trie.node(c);
-    const Term d = terms_.derive(t, child.byte);
-    if (child.count && d != kEpsilon)
-      if (const Loops* l = loops(d); l && l->covers(child, trie.usage(c))) {
-        sink.take(trie, child.tokens, child.end);
-        return;
-      }
-    sink.take(trie, child.tokens, child.own);
-    if (!child.count) return;
-    if (d != kEpsilon) walk_term(d, below, trie, c, sink);
-    if (terms_.nullable(d)) walk_state(automaton_.expand(below), trie, c, sink);
-  };
   if (live.count() * 4 < n.count) {
     live.each([&](u8 b) {
-      if (const TrieNode* child = trie.find(n, b)) visit(trie.index(child));
+      if (const TrieNode* child = trie.find(n, b)) walk_child(t, below, trie, trie.index(child), sink);
     });
   } else {
     for (u32 c = n.child; c < n.child + n.count; ++c)
-      if (live.has(trie.node(c).byte)) visit(c);
+      if (live.has(trie.node(c).byte)) walk_child(t, below, trie, c, sink);
   }
+}
+
+// The subtree at `c`, whose byte `t` may read.
+void MaskEngine::walk_child(Term t, State below, const Trie& trie, u32 c, Sink& sink) {
+  ++counters.visited;
+  const TrieNode& child = trie.node(c);
+  const Term d = terms_.derive(t, child.byte);
+  if (child.count && d != kEpsilon)
+    if (const Run* r = run(d, child); r && r->covers(child, trie.usage(c))) {
+      sink.take(trie, child.tokens, child.end);
+      return;
+    }
+  sink.take(trie, child.tokens, child.own);
+  if (!child.count) return;
+  if (d != kEpsilon) walk_term(d, below, trie, c, sink);
+  if (terms_.nullable(d)) walk_state(automaton_.expand(below), trie, c, sink);
 }
 
 void MaskEngine::walk_key(const Frame& f, State below, const Trie& trie, u32 node, Sink& sink) {

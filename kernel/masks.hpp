@@ -11,6 +11,7 @@
 // Rejected: one bit set per state (16 KB each); interning states while walking inside a lexeme.
 #pragma once
 
+#include <deque>
 #include <list>
 #include <memory>
 #include <unordered_map>
@@ -52,14 +53,22 @@ class MaskEngine {
       list.insert(list.end(), trie.tokens().begin() + from, trie.tokens().begin() + to);
     }
   };
-  struct Loops {
-    u64 ascii[2] = {0, 0};
-    u64 lead = 0;
-    u32 most = kUnbounded;  // characters that may be read before a bound is met
+  // Characters that lead a lexeme state to one and the same successor, and on from there: a subtree of the vocabulary
+  // made only of these, and not deeper than `steps`, ends inside the lexeme as a whole.
+  struct Run {
+    CharSet set;              // lead bytes only for states that loop on themselves
+    u32 steps = 0;            // characters; kUnbounded for a loop
+    std::vector<Term> after;  // the state after 1, 2, … characters; the last one stays
     bool covers(const TrieNode& n, const Usage& u) const {
-      return !n.ill_formed && n.characters <= most && !(u.ascii[0] & ~ascii[0]) && !(u.ascii[1] & ~ascii[1]) &&
-             !(u.lead & ~lead);
+      return !n.ill_formed && n.characters <= steps && !(u.ascii[0] & ~set.ascii[0]) &&
+             !(u.ascii[1] & ~set.ascii[1]) && !(u.lead & ~set.lead);
     }
+    Term after_characters(u32 n) const { return after[std::min<size_t>(n, after.size()) - 1]; }
+    bool loops() const { return steps == kUnbounded && after.size() == 1; }
+  };
+  struct Step {
+    u64 ascii[2] = {0, 0};
+    Term target = kNone;
   };
   struct Window {  // t = (rest ∧ item{min,max}) tail
     Term item, rest, tail;
@@ -80,10 +89,16 @@ class MaskEngine {
   void walk_state(State s, const Trie& trie, u32 node, Sink& sink);
   void walk_entry(const Frame& f, State below, const Trie& trie, u32 node, Sink& sink);
   void walk_term(Term t, State below, const Trie& trie, u32 node, Sink& sink);
+  void walk_child(Term t, State below, const Trie& trie, u32 c, Sink& sink);
   void walk_key(const Frame& f, State below, const Trie& trie, u32 node, Sink& sink);
   void walk_difference(Term t, Term base, State below, u32 node, Sink& sink);
-  const Loops* loops(Term t);
+  const Run* run(Term t, const TrieNode& n);
+  bool compute_run(Term t, State below, Mask& out);
+  Step step_of(Term t);
+  u64 looping_leads(Term t);
+  Term body_of(Term t);
   bool wide(Term t);
+  bool is_body(Term t) const;  // any text up to a terminator
   Term graft(Term t, Term star, Term replacement);
   void or_into(Bits& bits, const Mask& mask) const;
   void remember(Key key, std::shared_ptr<const Mask> mask);
@@ -100,7 +115,8 @@ class MaskEngine {
   std::unordered_map<Key, Cached> cache_;
   std::list<Key> use_;
   std::unordered_map<Term, std::shared_ptr<const Split>> splits_;
-  std::unordered_map<Term, Loops> loops_;
+  std::vector<u32> run_of_;  // index into runs_ + 1; 0 unknown
+  std::deque<Run> runs_;
   std::vector<u8> wide_;
 };
 

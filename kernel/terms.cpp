@@ -487,6 +487,60 @@ Term Terms::decimal_state(u64 coefficient, u32 scale, u64 rest, u32 phase) {
   return intern(Kind::Decimal, static_cast<u32>(decimals_.size() - 1), scale, phase, 0, h, nullable);
 }
 
+Term Terms::adopt(const Terms& other, Term t) {
+  std::vector<Term> known(other.nodes_.size(), kNone);
+  return adopt(other, t, known);
+}
+
+Term Terms::adopt(const Terms& other, Term t, std::vector<Term>& known) {
+  if (known[t] != kNone) return known[t];
+  const Node& n = other.nodes_[t];
+  Term made = t;  // Empty and Epsilon have the same id everywhere
+  switch (n.kind) {
+    case Kind::Empty:
+    case Kind::Epsilon:
+      break;
+    case Kind::Bytes:
+      made = bytes(other.sets_[n.a]);
+      break;
+    case Kind::Cat: {
+      const Term head = adopt(other, n.a, known);
+      made = cat(head, adopt(other, n.b, known));
+      break;
+    }
+    case Kind::Alt:
+    case Kind::And: {
+      std::vector<Term> parts;
+      for (u32 i = 0; i < n.b; ++i) parts.push_back(adopt(other, other.pool_[n.a + i], known));
+      std::sort(parts.begin(), parts.end());
+      made = nary(n.kind, parts);  // normal there, so normal here
+      break;
+    }
+    case Kind::Not:
+      made = complement(adopt(other, n.a, known));
+      break;
+    case Kind::Repeat:
+      made = repeat(adopt(other, n.a, known), n.b, n.c);
+      break;
+    case Kind::Literals: {
+      std::vector<std::string> texts;
+      for (u32 i = n.b; i < n.c; ++i) texts.push_back(other.literal_sets_[n.a].texts[i].substr(n.d));
+      made = literals(std::move(texts));
+      break;
+    }
+    case Kind::Decimal:
+      made = decimal_state(other.decimals_[n.a][0], n.b, other.decimals_[n.a][1], n.c);
+      break;
+  }
+  Node& m = nodes_[made];
+  m.chars |= n.chars;
+  m.is_char |= n.is_char;
+  m.universal |= n.universal;
+  if (m.life == Life::Unknown) m.life = n.life;
+  if (m.shortest == kNone) m.shortest = n.shortest;
+  return known[t] = made;
+}
+
 // ---------------------------------------------------------------- byte classes
 
 u32 Terms::intern_partition(Partition&& p) {
@@ -759,8 +813,12 @@ bool Terms::matches(Term t, std::string_view text) {
 }
 
 u32 Terms::shortest_length(Term t) {
-  return nodes_[t].plain && nodes_[t].kind != Kind::Decimal ? nodes_[t].min_bytes
-                                                            : static_cast<u32>(shortest(t).size());
+  if (nodes_[t].shortest == kNone) {
+    const u32 length = nodes_[t].plain && nodes_[t].kind != Kind::Decimal ? nodes_[t].min_bytes
+                                                                          : static_cast<u32>(shortest(t).size());
+    nodes_[t].shortest = length;
+  }
+  return nodes_[t].shortest;
 }
 
 std::string Terms::shortest(Term t) {

@@ -38,7 +38,8 @@ struct Node {
   u32 row;         // offset of the derivative row, or kNone
   u32 live;        // index of the set of bytes that keep it alive, or kNone
   u32 min_bytes, max_bytes;
-  u64 hash;        // structural, the same in every arena of one alphabet
+  u64 hash;               // structural, the same in every arena of one alphabet
+  u32 shortest = kNone;   // bytes of a shortest member, once asked for
 };
 
 struct Partition {
@@ -65,6 +66,7 @@ class Terms {
   Term decimal(u64 coefficient, u32 scale);
   Term character(std::span<const std::pair<u32, u32>> ranges, Encoding encoding);
   Term any_text(Encoding encoding);
+  Term adopt(const Terms& other, Term t);  // the same term of an arena over the same alphabet
   Term spelled(std::string_view utf8, Encoding encoding);  // every spelling of one text
 
   // ---- questions
@@ -97,6 +99,7 @@ class Terms {
   struct Literals {
     std::vector<std::string> texts;  // sorted, distinct
   };
+  Term adopt(const Terms& other, Term t, std::vector<Term>& known);
   Term intern(Kind kind, u32 a, u32 b, u32 c, u32 d, u64 hash, bool nullable);
   u32 classes(Term t);
   u32 product(u32 p, u32 q);

@@ -114,22 +114,98 @@ Vocab::Vocab(std::vector<std::string> tokens, std::vector<u32> end_ids)
     if (t.size() == 1) alphabet_.add(static_cast<u8>(t[0]));
   }
   trie_ = Trie(std::move(entries));
+  std::vector<std::vector<u32>> by_count(most_ + 1);
+  for (u32 i = 0; i < tokens_.size(); ++i)
+    if (!tokens_[i].empty()) by_count[characters_[i]].push_back(i);
+  for (u32 k = 0; k <= most_; ++k) {
+    if (k > 0 && by_count[k].empty()) {
+      at_most_.push_back(at_most_.back());
+      continue;
+    }
+    auto bits = k == 0 ? std::make_shared<Bits>(words()) : std::make_shared<Bits>(*at_most_.back());
+    for (u32 t : by_count[k]) (*bits)[t / 32] |= 1u << (t % 32);
+    at_most_.push_back(bits);
+  }
 }
 
 bool Vocab::is_end(u32 id) const { return std::binary_search(end_ids_.begin(), end_ids_.end(), id); }
 
-std::shared_ptr<const Bits> Vocab::at_most(u32 characters) {
-  std::lock_guard lock(mutex_);
-  characters = std::min(characters, most_);
-  if (at_most_.size() <= characters) at_most_.resize(characters + 1);
-  auto& slot = at_most_[characters];
-  if (!slot) {
-    auto bits = std::make_shared<Bits>(words());
-    for (u32 i = 0; i < size(); ++i)
-      if (!tokens_[i].empty() && characters_[i] <= characters) (*bits)[i / 32] |= 1u << (i % 32);
-    slot = bits;
+std::shared_ptr<const Bits> Vocab::at_most(u32 characters) const { return at_most_[std::min(characters, most_)]; }
+
+size_t ClassIndex::bytes() const {
+  size_t total = sizeof *this + inside->size() * 4 + after_any.bytes();
+  for (auto& t : after) total += t.bytes();
+  return total;
+}
+
+std::shared_ptr<const ClassIndex> Vocab::class_index(const CharSet& set) {
+  constexpr size_t kRemembered = 64;
+  {
+    std::lock_guard lock(mutex_);
+    for (auto it = classes_.begin(); it != classes_.end(); ++it)
+      if (it->first == set) {
+        auto found = *it;
+        classes_.erase(it);
+        classes_.push_back(found);
+        return found.second;
+      }
   }
-  return slot;
+  auto out = std::make_shared<ClassIndex>();
+  auto bits = std::make_shared<Bits>(words());
+  std::vector<std::vector<std::pair<std::string_view, u32>>> rests(1);
+  auto collect = [&](u32 node, u32 k, u32 from) {  // tokens below, less their first `from` bytes
+    const TrieNode& n = trie_.node(node);
+    for (u32 i = n.tokens; i < n.end; ++i) {
+      const u32 token = trie_.tokens()[i];
+      rests[k].push_back({std::string_view(tokens_[token]).substr(from), token});
+    }
+  };
+  auto inside = [&](const TrieNode& n, u32 k) {
+    for (u32 i = n.tokens; i < n.own; ++i) (*bits)[trie_.tokens()[i] / 32] |= 1u << (trie_.tokens()[i] % 32);
+    if (n.own > n.tokens) out->most = std::max(out->most, k);
+  };
+  auto character = [&](auto&& self, auto&& border, u32 node, u32 k, u32 depth, Expect e) -> void {
+    const TrieNode& n = trie_.node(node);
+    inside(n, k);
+    for (u32 c = n.child; c < n.child + n.count; ++c) {
+      const u8 b = trie_.node(c).byte;
+      if (b < e.lo || b > e.hi) continue;  // ill-formed: dead whatever the lexeme
+      if (e.due == 1) {
+        inside(trie_.node(c), k);
+        border(border, c, k, depth + 1);
+      } else {
+        self(self, border, c, k, depth + 1, {e.due - 1, 0x80, 0xBF});
+      }
+    }
+  };
+  auto border = [&](auto&& self, u32 node, u32 k, u32 depth) -> void {
+    const TrieNode& n = trie_.node(node);
+    if (rests.size() <= k + 1) rests.resize(k + 2);
+    for (u32 c = n.child; c < n.child + n.count; ++c) {
+      const u8 b = trie_.node(c).byte;
+      if (!set.has(b)) {
+        if (k > 0) collect(c, k, depth);
+      } else if (b < 0x80) {
+        inside(trie_.node(c), k + 1);
+        self(self, c, k + 1, depth + 1);
+      } else {
+        character(character, self, c, k + 1, depth + 1, after_lead(b));
+      }
+    }
+  };
+  border(border, 0, 0, 0);
+  out->inside = bits;
+  std::vector<std::pair<std::string_view, u32>> all;
+  while (rests.size() > 1 && rests.back().empty()) rests.pop_back();
+  for (auto& list : rests) {
+    all.insert(all.end(), list.begin(), list.end());
+    out->after.emplace_back(std::move(list));
+  }
+  out->after_any = Trie(std::move(all));
+  std::lock_guard lock(mutex_);
+  classes_.push_back({set, out});
+  if (classes_.size() > kRemembered) classes_.erase(classes_.begin());
+  return out;
 }
 
 std::shared_ptr<const Split> Vocab::shared_split(u64 hash, bool counted, const ByteSet& live) {

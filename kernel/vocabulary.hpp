@@ -78,6 +78,27 @@ struct Split {
   size_t bytes() const;
 };
 
+// A class of characters: ASCII ones, and lead bytes all of whose characters belong to it.
+struct CharSet {
+  u64 ascii[2] = {0, 0};
+  u64 lead = 0;  // bit b - 0xC0
+  bool operator==(const CharSet&) const = default;
+  bool has(u8 b) const {
+    return b < 0x80 ? ascii[b >> 6] >> (b & 63) & 1 : b >= 0xC0 && (lead >> (b - 0xC0) & 1);
+  }
+  int count() const { return std::popcount(ascii[0]) + std::popcount(ascii[1]) + std::popcount(lead); }
+};
+
+// The vocabulary seen through one class C: tokens made of C alone, and what follows the longest beginning made of C in
+// the others. A lexeme state that a run of C leads on step by step sees a token only through its count and that rest.
+struct ClassIndex {
+  std::shared_ptr<const Bits> inside;  // tokens of C*, perhaps ending inside a character
+  u32 most = 0;                        // the most characters that one of these has
+  std::vector<Trie> after;             // [k]: rests after k ≥ 1 characters of C; payload: token
+  Trie after_any;                      // the same for all k ≥ 1 together
+  size_t bytes() const;
+};
+
 class Vocab {
  public:
   Vocab(std::vector<std::string> tokens, std::vector<u32> end_ids);
@@ -90,10 +111,11 @@ class Vocab {
   const ByteSet& alphabet() const { return alphabet_; }  // bytes that some token spells alone
   u32 characters(u32 id) const { return characters_[id]; }
   u32 most_characters() const { return most_; }
-  std::shared_ptr<const Bits> at_most(u32 characters);  // tokens that add at most so many characters
+  std::shared_ptr<const Bits> at_most(u32 characters) const;  // tokens that add at most so many characters
 
   std::shared_ptr<const Split> shared_split(u64 hash, bool counted, const ByteSet& live);
   void share_split(u64 hash, std::shared_ptr<const Split> split);
+  std::shared_ptr<const ClassIndex> class_index(const CharSet& c);
   void set_split_limit(size_t bytes) { split_limit_ = bytes; }
   size_t split_bytes() const { return split_bytes_; }
 
@@ -110,6 +132,7 @@ class Vocab {
     std::list<u64>::iterator use;
   };
   std::unordered_map<u64, Shared> splits_;
+  std::vector<std::pair<CharSet, std::shared_ptr<const ClassIndex>>> classes_;  // the last used ones
   std::list<u64> use_;  // most recent first
   size_t split_bytes_ = 0, split_limit_ = size_t{256} << 20;
 };

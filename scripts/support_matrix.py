@@ -42,11 +42,12 @@ def keyword_table() -> Iterator[str]:
     yield "|:--|:--|:--|:--|"
     for keyword in KEYWORDS.values():
         applies = ", ".join(keyword.types) or "any"
-        yield f"| `{keyword.name}` | {dialects(keyword)} | {applies} | {SAID[keyword.support]}{note(keyword)} |"
+        yield f"| `{keyword.name}` | {dialects(keyword)} | {applies} | {said(keyword)} |"
 
 
-def note(keyword: Keyword) -> str:
-    return f": {keyword.note}" if keyword.note else ""
+def said(keyword: Keyword) -> str:
+    what = "read" if keyword.kind == "core" else SAID[keyword.support]
+    return f"{what}: {keyword.note}" if keyword.note else what
 
 
 def dialects(keyword: Keyword) -> str:

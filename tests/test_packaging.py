@@ -82,6 +82,12 @@ def test_links_between_documents_lead_somewhere():
     assert not missing
 
 
+def test_the_support_matrix_is_that_of_the_code():
+    command = [sys.executable, "scripts/support_matrix.py", "--check"]
+    checked = subprocess.run(command, cwd=ROOT, check=False, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    assert checked.returncode == 0, "run: make docs"
+
+
 def test_ci_can_be_run():
     assert os.access(ROOT / ".ci" / "run", os.X_OK)
     for script in (ROOT / ".ci" / "run",):

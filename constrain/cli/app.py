@@ -145,7 +145,7 @@ def demo_command(
     model: Model = "smollm2",
     seed: Seed = 0,
     temperature: Temperature = 0.0,
-    max_tokens: MaxTokens = 160,
+    max_tokens: MaxTokens = 120,
     as_json: Annotated[bool, typer.Option("--json", help="Events as JSON lines, for machines.")] = False,
 ) -> None:
     """Show the main job: a schema, a small model's constrained answer as it is written, and the validated object.

@@ -27,23 +27,24 @@ SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {
         "name": {"type": "string", "minLength": 1, "maxLength": 40},
-        "born": {"type": "string", "format": "date"},
+        "born": {"type": "integer", "minimum": 1800, "maximum": 2030},
         "profession": {"enum": ["scientist", "engineer", "artist", "politician"]},
-        "children": {"type": "integer", "minimum": 0, "maximum": 12},
         "languages": {
             "type": "array",
-            "items": {"type": "string", "pattern": "^[A-Z][a-z]+$", "maxLength": 12},
+            "items": {"type": "string", "pattern": "^[A-Z][a-z]+$"},
             "minItems": 1,
             "maxItems": 3,
             "uniqueItems": True,
         },
+        "email": {"type": "string", "format": "email", "maxLength": 30},
     },
-    "required": ["name", "born", "profession", "children", "languages"],
+    "required": ["name", "born", "profession", "languages", "email"],
     "additionalProperties": False,
 }
 PROMPT = (
-    "Marie Curie was born on 7 November 1867. She was a scientist, had two children, and spoke Polish, Russian and "
-    "French. Write this as a JSON object with the keys name, born, profession, children and languages."
+    "Extract the person as a JSON object with the keys name, born, profession, languages and email.\n"
+    "Text: Marie Curie, born in 1867, was a scientist. She spoke Polish, Russian and French. "
+    "Write to her at marie@curie.fr."
 )
 
 

@@ -61,10 +61,9 @@ def load_decoder(model: str, *, quiet: bool) -> Any:
     """The decoder of a model; says what it waits for."""
     import constrain
 
-    console = stderr()
-    if quiet or not console.is_terminal:
+    if quiet or not sys.stderr.isatty():
         return constrain.Decoder.from_pretrained(model)
-    with console.status(f"loading {visible(model)} …"):
+    with stderr().status(f"loading {visible(model)} …"):
         return constrain.Decoder.from_pretrained(model)
 
 
@@ -110,15 +109,17 @@ def show_stream(events: Iterator[Event], colours: bool) -> Result:
     """Write the text as it comes (forced pieces in one colour, chosen ones in another) and return the result."""
     console = stdout()
     result = None
-    for event in events:
-        if colours:
-            console.print(Text(visible(event.text, keep="\n\t"), style=FORCED if event.forced else CHOSEN), end="")
-        else:
-            sys.stdout.write(event.text)
+    try:
+        for event in events:
+            if colours:
+                console.print(Text(visible(event.text, keep="\n\t"), style=FORCED if event.forced else CHOSEN), end="")
+            else:
+                sys.stdout.write(event.text)
+            sys.stdout.flush()
+            result = event.result or result
+    finally:  # an error's message begins on a line of its own
+        sys.stdout.write("\n")
         sys.stdout.flush()
-        result = event.result or result
-    sys.stdout.write("\n")
-    sys.stdout.flush()
     if result is None:
         raise ModelError("the stream ended without a result", help="please report this: it is a defect of constrain")
     return result

@@ -8,6 +8,7 @@ Invariant: lowering a term twice gives the same id. Nothing is decided here; the
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -47,22 +48,49 @@ def kernel_limits(text: bytes | None = None) -> Iterator[None]:
         ) from None
 
 
+_shelves: dict[bytes, Lowering] = {}
+_shelf_lock = threading.RLock()
+
+
+def _shelf(alphabet: bytes) -> Lowering:
+    """The arena that holds the shared terms over `alphabet`."""
+    with _shelf_lock:
+        if alphabet not in _shelves:
+            _shelves[alphabet] = Lowering(_kernel.Grammar(alphabet), alphabet)
+        return _shelves[alphabet]
+
+
 class Lowering:
     """Lowers terms into one kernel arena, `kernel`."""
 
-    def __init__(self, kernel: _kernel.Grammar):
+    def __init__(self, kernel: _kernel.Grammar, alphabet: bytes = ALL_BYTES):
         self.kernel = kernel
-        self._regular: dict[tuple[t.Regular, int], int] = {}
+        self.alphabet = alphabet
+        # By identity: a specification holds its terms, and equal ones meet again in the kernel.
+        self._regular: dict[tuple[int, int], tuple[t.Regular, int]] = {}
         self._rules: dict[str, int] = {}
 
     # ---- regular terms
 
     def regular(self, term: t.Regular, encoding: int = RAW) -> int:
-        key = (term, encoding)
+        key = (id(term), encoding)
         known = self._regular.get(key)
         if known is None:
-            known = self._regular[key] = self._lower(term, encoding)
-        return known
+            lowered = self._adopt(term, encoding) if key[0] in t.SHARED else self._lower(term, encoding)
+            known = self._regular[key] = (term, lowered)
+        return known[1]
+
+    def _adopt(self, term: t.Regular, encoding: int) -> int:
+        """A shared term, copied from the arena that holds those of this alphabet."""
+        shelf = _shelf(self.alphabet)
+        if shelf is self:
+            lowered = self._lower(term, encoding)
+            if lowered != EMPTY_TERM and self.kernel.alive(lowered):
+                self.kernel.shortest_length(lowered)  # found once, copied with the term
+            return lowered
+        with _shelf_lock:
+            known = shelf.regular(term, encoding)
+        return self.kernel.adopt(shelf.kernel, known)
 
     def _lower(self, term: t.Regular, encoding: int) -> int:
         kernel = self.kernel
@@ -234,7 +262,7 @@ def compile_kernel(
     with kernel_limits():
         if deadline_s is not None:
             kernel.set_deadline(max(deadline_s, 1e-9))
-        start = Lowering(kernel).grammar(spec)
+        start = Lowering(kernel, alphabet).grammar(spec)
         kernel.finish(start)
         kernel.set_deadline(0.0)
     return kernel, kernel.is_alive(start)

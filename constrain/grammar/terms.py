@@ -31,6 +31,20 @@ SURROGATES = (0xD800, 0xDFFF)
 # ---------------------------------------------------------------- regular terms
 
 
+class _Composite:
+    """Caches the hash: terms share structure, and hashing one anew at each level would cost its size times its depth."""
+
+    __slots__ = ("_hash",)
+
+    def __hash__(self) -> int:
+        try:
+            return self._hash
+        except AttributeError:
+            values = tuple(getattr(self, name) for name in self.__match_args__)  # type: ignore[attr-defined]
+            object.__setattr__(self, "_hash", hash((type(self).__name__, values)))
+            return self._hash
+
+
 @dataclass(frozen=True, slots=True)
 class Empty:
     """No string at all."""
@@ -42,10 +56,12 @@ class Epsilon:
 
 
 @dataclass(frozen=True, slots=True)
-class CharClass:
+class CharClass(_Composite):
     """One code point out of `ranges` (inclusive pairs)."""
 
     ranges: tuple[tuple[int, int], ...]
+
+    __hash__ = _Composite.__hash__
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,51 +72,65 @@ class Literal:
 
 
 @dataclass(frozen=True, slots=True)
-class LiteralSet:
+class LiteralSet(_Composite):
     """Any one of `texts` (may be ten thousand)."""
 
     texts: tuple[str, ...]
 
+    __hash__ = _Composite.__hash__
+
 
 @dataclass(frozen=True, slots=True)
-class Concat:
+class Concat(_Composite):
     items: tuple[Regular, ...]
 
+    __hash__ = _Composite.__hash__
+
 
 @dataclass(frozen=True, slots=True)
-class Alternation:
+class Alternation(_Composite):
     items: tuple[Regular, ...]
 
+    __hash__ = _Composite.__hash__
+
 
 @dataclass(frozen=True, slots=True)
-class Repeat:
+class Repeat(_Composite):
     """`item` from `min` to `max` times; `max=None` is without bound."""
 
     item: Regular
     min: int
     max: int | None
 
+    __hash__ = _Composite.__hash__
+
 
 @dataclass(frozen=True, slots=True)
-class And:
+class And(_Composite):
     """What all `items` have in common."""
 
     items: tuple[Regular, ...]
 
+    __hash__ = _Composite.__hash__
+
 
 @dataclass(frozen=True, slots=True)
-class Not:
+class Not(_Composite):
     """Every well-formed code point string that is not in `item`."""
 
     item: Regular
 
+    __hash__ = _Composite.__hash__
+
 
 @dataclass(frozen=True, slots=True)
-class Encoded:
+class Encoded(_Composite):
     """Every spelling, under `encoding`, of a string of `item`: { e : decode(e) ∈ item }. Not nested."""
 
     item: Regular
     encoding: Encoding
+
+    __hash__ = _Composite.__hash__
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +220,16 @@ def intersection(*items: Regular) -> Regular:
                 flat[one] = None
     parts = tuple(flat)
     return And(parts) if len(parts) > 1 else parts[0] if parts else ANY_TEXT
+
+
+SHARED: dict[int, Regular] = {}
+"""Terms that many specifications hold, by identity: lowered once for each alphabet, then copied inside the kernel."""
+
+
+def shared(term: Regular) -> Regular:
+    """`term`, marked as one that many specifications hold (a format, a cached number language). It is never freed."""
+    SHARED[id(term)] = term
+    return term
 
 
 def optional(item: Regular) -> Regular:

@@ -16,14 +16,14 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from types import MappingProxyType
 
-from ...grammar.terms import Regular
+from ...grammar.terms import Regular, shared
 from . import formats_code, formats_net, formats_time, formats_uri
 
 __all__ = ["BEFORE_IDNA", "FORMATS", "NARROWER"]
 
 
 def _once(build: Callable[[], Regular]) -> Callable[[], Regular]:
-    return lru_cache(maxsize=1)(build)
+    return lru_cache(maxsize=1)(lambda: shared(build()))
 
 
 FORMATS: Mapping[str, Callable[[], Regular]] = MappingProxyType(

@@ -52,14 +52,17 @@ def hostname() -> Regular:
 
 def _domain(first: Regular, later: Regular) -> Regular:
     """Labels, at most 253 characters in all, none of them reserved (RFC 5890: `--` in third place)."""
-    reserved_label = in_order(optional(in_order(ANY_TEXT, ".")), many(ANY_CHAR, 2, 2), "--", ANY_TEXT)
-    return intersection(_labels(first, later), many(ANY_CHAR, 1, MAX_HOST), Not(reserved_label))
+    reserved = in_order(many(ANY_CHAR, 2, 2), "--", ANY_TEXT)
+    return intersection(_labels(first, later, Not(reserved)), many(ANY_CHAR, 1, MAX_HOST))
 
 
-def _labels(first: Regular, later: Regular) -> Regular:
-    """Labels that begin with `first` and go on with `later` and inner hyphens."""
-    inner = any_of(later, "-")
-    label = in_order(first, optional(in_order(many(inner, 0, MAX_LABEL - 2), later)))
+def _labels(first: Regular, later: Regular, *rules: Regular) -> Regular:
+    """Labels that begin with `first` and go on with `later` and inner hyphens, each of them as `rules` say.
+
+    A label's length is a window beside its form, not a count inside it: the derivatives stay deterministic.
+    """
+    form = in_order(first, many(in_order(many(one_of("-")), later)))
+    label = intersection(form, many(ANY_CHAR, 1, MAX_LABEL), *rules)
     return in_order(label, many(in_order(".", label)))
 
 

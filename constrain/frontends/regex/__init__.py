@@ -3,9 +3,9 @@
     parse(r"\\d{4}-\\d\\d", dialect="python", mode="fullmatch")  →  Regular
     parse_with_notes("[\\w-.]+", dialect="ecma", mode="search") →  ParsedPattern(regular, annex_b=True, notes=(…,))
 
-Text to tree (`parser.py`, with a record of functions per dialect), tree to skeleton (`skeleton.py`: everything plain is
-a term already), skeleton to term (`translate.py`: anchors, boundaries and lookarounds). Not here: back references, atomic
-groups, possessive quantifiers and conditionals, which are refused with their position.
+Text to tree (`parser.py`, with a record of functions per dialect), tree to skeleton (`skeleton.py`: everything plain
+is a term already), skeleton to term (`translate.py`: anchors, boundaries and lookarounds). Not here: back references,
+atomic groups, possessive quantifiers and conditionals, which are refused with their position.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal as OneOf
 
-from constrain.errors import LimitExceeded, PatternError
+from constrain.errors import InvalidSpecification, LimitExceeded, PatternError
 from constrain.frontends.regex.ecma_dialect import EcmaParser
 from constrain.frontends.regex.parser import Parser
 from constrain.frontends.regex.python_dialect import PYTHON
@@ -48,7 +48,10 @@ def parse(pattern: str, *, dialect: DialectName, mode: Mode) -> Regular:
 def parse_with_notes(pattern: str, *, dialect: DialectName, mode: Mode) -> ParsedPattern:
     """As `parse`, and whether ECMA's Annex B had to be used to read the pattern."""
     if dialect not in ("python", "ecma") or mode not in ("fullmatch", "search"):
-        raise ValueError(f"no such dialect or mode: {dialect!r}, {mode!r}")
+        raise InvalidSpecification(
+            f"no such dialect or mode: {dialect!r}, {mode!r}",
+            expected="dialect 'python' or 'ecma', mode 'fullmatch' or 'search'",
+        )
     try:
         tree, notes = _read(pattern, dialect)
         return ParsedPattern(translate(tree, pattern, mode), bool(notes), notes)

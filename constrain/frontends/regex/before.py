@@ -1,8 +1,9 @@
 """What can be known of the text before a position: a small deterministic automaton, read from the text's start.
 
-Built from the languages P that a pattern's conditions ask of the text before: two texts lead to one state iff no P and no
-continuation tells them apart. `^` alone gives two states (at the start, beyond it), `\\b` two (after a word character, or
-not). Most are *definite*: the state follows from the last character alone, which lets terms be split by structure.
+Built from the languages P that a pattern's conditions ask of the text before: two texts lead to one state iff no P
+and no continuation tells them apart. `^` alone gives two states (at the start, beyond it), `\\b` two (after a word
+character, or not). Most are *definite*: the state follows from the last character alone, which lets terms be split by
+structure.
 """
 
 from __future__ import annotations
@@ -134,7 +135,8 @@ def paths(
 ) -> dict[State, Regular]:
     """For each state that `step` leads to from `start`: the texts of all walks there (the empty walk included).
 
-    Solves X[q] = ε[q = start] ∪ ⋃ X[p]·step(p)[q] by elimination (Arden's lemma); `sized` raises if a term grows too big.
+    Solves X[q] = ε[q = start] ∪ ⋃ X[p]·step(p)[q] by elimination (Arden's lemma); `sized` raises if a
+    term grows too big.
     Raises:  TooEntangled: beyond `MAX_STATES` states.
     """
     edges: dict[State, dict[State, Regular]] = {}
@@ -183,5 +185,3 @@ def _solve(
 def _degree(edges: dict[State, dict[State, Regular]], remaining: set[State], state: State) -> int:
     outgoing = sum(1 for to in edges[state] if to in remaining and to != state)
     return outgoing * sum(1 for one in remaining if one != state and state in edges[one])
-
-

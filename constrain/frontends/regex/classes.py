@@ -1,7 +1,7 @@
 """Sets of code points as sorted ranges, and what `\\d \\w \\s .` mean in each dialect.
 
-`Ranges` is a sorted tuple of disjoint, inclusive, non-adjacent pairs. Unlike `CharClass` it may hold surrogates, because a
-complement is taken while parsing; `terms.char_class` cuts them out at the end.
+`Ranges` is a sorted tuple of disjoint, inclusive, non-adjacent pairs. Unlike `CharClass` it may hold surrogates,
+because a complement is taken while parsing; `terms.char_class` cuts them out at the end.
 """
 
 from __future__ import annotations

@@ -95,7 +95,7 @@ class Derivatives:
         if isinstance(test, Empty) or not rest:
             return test
         parts = self._in_order(rest if test == ANY_TEXT else (*rest, test))
-        return And(parts) if len(parts) > 1 else parts[0]
+        return parts[0] if len(parts) == 1 else And(parts)
 
     def matches(self, term: Regular, text: str) -> bool:
         for character in text:

@@ -1,8 +1,8 @@
 """The dialect of ECMA-262 patterns, with the flag `u` or (Annex B) without; the judge is `regress`.
 
-Without `u`, ECMA-262 sees UTF-16 code units, so that `.` is half an astral character. Here, as in `regress`, a character is
-one code point in both modes; a pattern that names a lone surrogate without `u`, and so means half a character, is refused.
-With `u` a lone surrogate in a pattern matches only itself, hence nothing in well-formed text.
+Without `u`, ECMA-262 sees UTF-16 code units, so that `.` is half an astral character. Here, as in `regress`, a
+character is one code point in both modes; a pattern that names a lone surrogate without `u`, and so means half a
+character, is refused. With `u` a lone surrogate in a pattern matches only itself, hence nothing in well-formed text.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import re
 from constrain.frontends.regex.classes import (
     ASCII_WORD,
     ECMA_LINE_TERMINATORS,
-    EVERYTHING,
     Ranges,
     complement,
     ecma_escape_class,
@@ -138,7 +137,9 @@ def _class_escape(parser: EcmaParser) -> Ranges | None:
         try:
             ranges = property_ranges(name)
         except ValueError:
-            parser.fail(f"there is no property {name!r}", start, help="names are as in ECMA-262: \\p{L}, \\p{Script=Greek}")
+            parser.fail(
+                f"there is no property {name!r}", start, help="names are as in ECMA-262: \\p{L}, \\p{Script=Greek}"
+            )
         return ranges if letter == "p" else complement(ranges)
     return None
 
@@ -306,9 +307,7 @@ def _open_group(parser: Parser) -> None:
     ecma = _ecma(parser)
     start = parser.position
     parser.position += 1
-    if not parser.take("?"):
-        parser.open(Frame(start, parser.flags))
-    elif parser.take(":"):
+    if not parser.take("?") or parser.take(":"):
         parser.open(Frame(start, parser.flags))
     elif parser.take("=") or parser.take("!"):
         after = "fixed" if ecma.unicode else "atom"

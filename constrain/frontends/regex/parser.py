@@ -1,8 +1,8 @@
 """Pattern text to syntax tree: one parser, driven by a `Dialect`, a record of functions.
 
-What both dialects share is here: branches, groups, quantifiers, limits. What differs (escapes, classes, what may follow
-`(?`, when `{` is a quantifier) is a function of the dialect that reads on from the parser's position and adds to it. Open
-groups are frames on an explicit stack, so depth is bounded by `MAX_NESTING` and not by the interpreter.
+What both dialects share is here: branches, groups, quantifiers, limits. What differs (escapes, classes, what may
+follow `(?`, when `{` is a quantifier) is a function of the dialect that reads on from the parser's position and adds
+to it. Open groups are frames on an explicit stack, so depth is bounded by `MAX_NESTING` and not by the interpreter.
 """
 
 from __future__ import annotations
@@ -29,7 +29,10 @@ from constrain.frontends.regex.syntax import (
 from constrain.frontends.regex.unicode_tables import with_case_variants
 
 Last = OneOf["nothing", "fixed", "atom", "quantified"]
-"""What stands before the position: nothing, something that takes no quantifier, an atom, an atom with its quantifier."""
+"""What stands before the position: nothing, what takes no quantifier, an atom, or an atom with its quantifier."""
+
+
+SHORT_QUANTIFIERS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +266,7 @@ class Parser:
                 return
         else:
             self.position += 1
-            bounds = {"*": (0, None), "+": (1, None), "?": (0, 1)}[character]
+            bounds = SHORT_QUANTIFIERS[character]
         lazy = self.take("?")
         possessive = not lazy and self.dialect.possessive and self.take("+")
         frame = self.frame

@@ -8,7 +8,15 @@ from __future__ import annotations
 import sys
 import unicodedata
 
-from constrain.frontends.regex.classes import ASCII_WORD, EVERYTHING, NEWLINE, Ranges, complement, merge, python_escape_class
+from constrain.frontends.regex.classes import (
+    ASCII_WORD,
+    EVERYTHING,
+    NEWLINE,
+    Ranges,
+    complement,
+    merge,
+    python_escape_class,
+)
 from constrain.frontends.regex.parser import Dialect, Flags, Frame, Parser, count, look, with_flags
 from constrain.frontends.regex.syntax import Anchor, AnchorKind, Chars, Node, Unsupported, width
 

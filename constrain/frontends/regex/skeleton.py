@@ -1,8 +1,8 @@
 """A pattern's tree with everything plain already a regular term: what is left are the conditions and what holds them.
 
-A *condition* holds at a position between two characters. `Condition` is a union of clauses (P, S): the text before the
-position is in P and the text after it in S. Every anchor is one; so are lookarounds with a plain body. A lookaround
-whose body holds conditions itself stays a `Look`.
+A *condition* holds at a position between two characters. `Condition` is a union of clauses (P, S): the text before
+the position is in P and the text after it in S. Every anchor is one; so are lookarounds with a plain body. A
+lookaround whose body holds conditions itself stays a `Look`.
 
 Building it is one pass over the tree, children first, without recursion.
 """
@@ -13,7 +13,17 @@ from dataclasses import dataclass
 
 from constrain.frontends.regex.classes import NEWLINE, complement
 from constrain.frontends.regex.simplify import edge, join, negate, repeat, reverse, single, unite
-from constrain.frontends.regex.syntax import Anchor, Chars, Choice, Look, Node, Repetition, Sequence, children, postorder
+from constrain.frontends.regex.syntax import (
+    Anchor,
+    Chars,
+    Choice,
+    Look,
+    Node,
+    Repetition,
+    Sequence,
+    children,
+    postorder,
+)
 from constrain.grammar.terms import ANY_TEXT, EPSILON, Literal, Regular
 
 Clauses = tuple[tuple[Regular, Regular], ...]
@@ -171,5 +181,3 @@ def conditions(node: Skeleton) -> list[Condition]:
         elif isinstance(top, LookAround):
             stack.append(top.body)
     return found
-
-

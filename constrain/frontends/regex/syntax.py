@@ -1,8 +1,8 @@
 """The syntax tree of a pattern: what the parser makes and the translator reads. Both dialects share it.
 
 Groups leave no node: without back references a capture means nothing. Flags are gone too: `(?i)` has widened the
-`Chars`, `(?s)` the dots, `(?m)` picked the anchors. `Unsupported` stands for what parses and yet cannot be enforced, so
-that "does not parse" (which ECMA re-reads by Annex B) and "cannot be enforced" stay apart.
+`Chars`, `(?s)` the dots, `(?m)` picked the anchors. `Unsupported` stands for what parses and yet cannot be enforced,
+so that "does not parse" (which ECMA re-reads by Annex B) and "cannot be enforced" stay apart.
 
 Invariant: a tree is at most `MAX_NESTING` groups deep; every node has the position (code points from 0) of its text.
 """
@@ -19,7 +19,14 @@ MAX_PATTERN_LENGTH = 100_000
 MAX_REPEAT = 100_000
 
 AnchorKind = OneOf[
-    "text_start", "text_end", "line_start", "line_end", "final_line_end", "boundary", "no_boundary", "no_boundary_or_empty"
+    "text_start",
+    "text_end",
+    "line_start",
+    "line_end",
+    "final_line_end",
+    "boundary",
+    "no_boundary",
+    "no_boundary_or_empty",
 ]
 """`final_line_end` is Python's `$`: at the end, or before a newline that ends the text. `no_boundary_or_empty` is `\\B`
 where it fails on the empty text (`re` before Python 3.14)."""

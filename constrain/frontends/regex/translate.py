@@ -1,38 +1,36 @@
 """Syntax tree to regular term, exactly: anchors, boundaries and lookarounds included.
 
 A pattern without conditions is its skeleton's one plain term. Otherwise two things are tracked. The text *before* a
-position is a state of a small automaton (`Before`). The text *after* it is the continuation: `before_each(node, K)` gives,
-for each state at the node's start, the language of node then K; a condition there is an intersection with K, so a
-lookahead costs nothing but an `And`:
+position is a state of a small automaton (`Before`). The text *after* it is the continuation: `before_each(node, K)`
+gives, for each state at the node's start, the language of node then K; a condition there is an intersection with K,
+so a lookahead costs nothing but an `And`:
 
     (?=x) then K   =   x·ANY_TEXT ∩ K            (?!x) then K   =   ¬(x·ANY_TEXT) ∩ K
 
-Inside a loop there is no finished K to intersect with. There the conditions' demands on what follows are carried along
-as a second component, `advance(node, (state, demand))`; both change deterministically with each character (the demand by
-derivatives), so the loop is a finite graph, and its paths are a regular term (Arden's lemma). Lookbehinds whose body looks
-ahead are translated backwards, by the same rules.
+Inside a loop there is no finished K to intersect with. There the conditions' demands on what follows are carried
+along as a second component, `advance(node, (state, demand))`; both change deterministically with each character (the
+demand by derivatives), so the loop is a finite graph, and its paths are a regular term (Arden's lemma). Lookbehinds
+whose body looks ahead are translated backwards, by the same rules.
 
-All of this is exact or refused: what would outgrow `MAX_STATES` or the term limit raises `PatternError` at its position.
-Source of the two-sided idea: Miyazaki & Minamide 2019, "Derivatives of regular expressions with lookahead".
+All of this is exact or refused: what would outgrow `MAX_STATES` or the term limit raises `PatternError` at its
+position. Source of the two-sided idea: Miyazaki & Minamide 2019, "Derivatives of regular expressions with lookahead".
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import reduce
 from typing import Literal as OneOf
 
 from constrain.errors import LimitExceeded, PatternError
-from constrain.frontends.regex.before import Before, TooEntangled, paths
-from constrain.frontends.regex.classes import Ranges, common
-from constrain.frontends.regex.derivatives import Derivatives, atoms
+from constrain.frontends.regex.before import Before, TooEntangled
+from constrain.frontends.regex.classes import Ranges
+from constrain.frontends.regex.derivatives import Derivatives
+from constrain.frontends.regex.places import Budget, Place, Places, Reached
 from constrain.frontends.regex.simplify import (
     edge_test,
-    ending_with,
     join,
     meet,
     negate,
-    nullable,
     ranges_of,
     repeat,
     reverse,
@@ -60,28 +58,19 @@ from constrain.grammar.terms import (
     EMPTY,
     EPSILON,
     Alternation,
-    And,
-    CharClass,
     Concat,
     Empty,
     Epsilon,
     Literal,
     LiteralSet,
-    Not,
     Regular,
     Repeat,
     intersection,
 )
 
 Mode = OneOf["fullmatch", "search"]
-Place = tuple[int, Regular]
-"""A state of `Before`, and the demand on the text that follows."""
-Reached = dict[Place, Regular]
-"""Places, each with the texts that lead there."""
-
 MAX_TERM_NODES = 20_000
-"""So many nodes (shared ones counted each time) may a term have that conditions made, plus ten per pattern character."""
-MAX_UNROLLED = 64
+"""So many nodes (shared ones counted each time) may a term made by conditions have, plus ten per pattern character."""
 MAX_CONDITIONS = 300
 """Rows of conditions are put together from the right, each time as one flat term: quadratic, so bounded."""
 
@@ -110,7 +99,7 @@ def translate(tree: Node, pattern: str, mode: Mode) -> Regular:
             limit="pattern_conditions",
             help="split the pattern, or anchor groups as a whole",
         )
-    budget = _Budget(MAX_TERM_NODES + 10 * len(pattern))
+    budget = Budget(MAX_TERM_NODES + 10 * len(pattern))
     try:
         translator = _Translator(row([around, skeleton]), budget)
         return translator.before_each(translator.root, [around.term] * translator.before.size)[0]
@@ -128,44 +117,16 @@ def translate(tree: Node, pattern: str, mode: Mode) -> Regular:
         ) from None
 
 
-class _Budget:
-    """Counts the nodes of terms, shared ones each time, and raises `TooEntangled` beyond the limit."""
-
-    def __init__(self, limit: int):
-        self._limit = limit
-        self._sizes: dict[int, int] = {}
-        self._kept: list[Regular] = []
-        self.position: int | None = None
-
-    def check(self, term: Regular) -> Regular:
-        if self._size(term) > self._limit:
-            raise TooEntangled
-        return term
-
-    def _size(self, term: Regular) -> int:
-        known = self._sizes.get(id(term))
-        if known is None:
-            known = 1
-            if isinstance(term, Concat | Alternation | And):
-                known += sum(map(self._size, term.items))
-            elif isinstance(term, Repeat | Not):
-                known += self._size(term.item)
-            elif isinstance(term, LiteralSet):
-                known += len(term.texts)
-            self._sizes[id(term)] = known
-            self._kept.append(term)
-        return known
-
-
 class _Translator:
     """The conditions of one skeleton, and the automaton for what they ask of the text before."""
 
-    def __init__(self, root: Skeleton, budget: _Budget):
+    def __init__(self, root: Skeleton, budget: Budget):
         self._budget = budget
         self._derivatives = Derivatives()
         self.root = self._resolve(root)
         asked = [before for condition in conditions(self.root) for before, _ in condition.clauses]
         self.before = Before([ANY_TEXT, *asked], self._derivatives)
+        self.places = Places(self.before, self._derivatives, budget)
         self._needs: dict[tuple[int, int], Regular] = {}
 
     # ------------------------------------------------------------ lookbehind
@@ -223,7 +184,7 @@ class _Translator:
         seen = self._seen_from(term, state, after)
         if seen is not None:
             return seen
-        reached = {place[0]: text for place, text in self._split(term, (state, ANY_TEXT)).items()}
+        reached = {place[0]: text for place, text in self.places.split(term, (state, ANY_TEXT)).items()}
         if not reached:
             return EMPTY
         shared, by_rest = _grouped(after, list(reached))
@@ -325,123 +286,16 @@ class _Translator:
     def _advance(self, node: Skeleton, place: Place) -> Reached:
         """The places that `node` leads to from `place`, each with the texts that it takes on the way."""
         if isinstance(node, Plain):
-            return self._split(node.term, place)
+            return self.places.split(node.term, place)
         if isinstance(node, Row):
-            return self._fold([lambda at, item=item: self._advance(item, at) for item in node.items], place)
+            return self.places.fold([lambda at, item=item: self._advance(item, at) for item in node.items], place)
         if isinstance(node, Branches):
-            return self._merged([self._advance(item, place) for item in node.items])
+            return self.places.merged([self._advance(item, place) for item in node.items])
         if isinstance(node, Loop):
-            return self._repeated(lambda at: self._advance(node.item, at), node.min, node.max, place)
+            return self.places.repeated(lambda at: self._advance(node.item, at), node.min, node.max, place)
         state, demand = place
         demand = self._derivatives.all_of((demand, self._need(node, state)))
         return {} if isinstance(demand, Empty) else {(state, demand): EPSILON}
-
-    def _repeated(self, step: Callable[[Place], Reached], least: int, most: int | None, place: Place) -> Reached:
-        """`step`, `least` to `most` times. A step that only leads back to its own place keeps the count symbolic."""
-        if most is None:
-            reached = self._repeated(step, least, least, place) if least else {place: EPSILON}
-            loops = [self._scaled(text, paths(step, at, self._budget.check)) for at, text in reached.items()]
-            return self._merged(loops)
-        layers: list[Reached] = []
-        current: Reached = {place: EPSILON}
-        for count in range(most + 1):
-            if count >= least:
-                layers.append(current)
-            if count == most or not current:
-                break
-            if len(current) == 1:
-                ((only, text),) = current.items()
-                once = step(only)
-                if set(once) == {only}:
-                    again = repeat(once[only], max(least - count, 0), most - count)
-                    return self._merged([*layers, {only: join(text, again)}])
-            if count > MAX_UNROLLED:
-                raise TooEntangled
-            current = self._fold([step], current)
-        return self._merged(layers)
-
-    def _scaled(self, text: Regular, reached: Reached) -> Reached:
-        return {at: self._budget.check(join(text, following)) for at, following in reached.items()}
-
-    def _fold(self, steps: list[Callable[[Place], Reached]], start: Place | Reached) -> Reached:
-        current: Reached = start if isinstance(start, dict) else {start: EPSILON}
-        for step in steps:
-            current = self._merged([self._scaled(text, step(at)) for at, text in current.items()])
-        return current
-
-    def _merged(self, several: list[Reached]) -> Reached:
-        gathered: dict[Place, list[Regular]] = {}
-        for reached in several:
-            for place, text in reached.items():
-                gathered.setdefault(place, []).append(text)
-        united = {place: self._budget.check(unite(*texts)) for place, texts in gathered.items()}
-        return {place: text for place, text in united.items() if not isinstance(text, Empty)}
-
-    # ------------------------------------------------------------ plain terms, split by where they lead
-
-    def _split(self, term: Regular, place: Place) -> Reached:
-        """The texts of `term`, by the place that they lead to from `place`; deterministic in the text."""
-        if self.before.size == 1 and place[1] == ANY_TEXT:
-            return {place: term} if not isinstance(term, Empty) else {}
-        if isinstance(term, Epsilon):
-            return {place: EPSILON}
-        if isinstance(term, Literal):
-            return self._split_word(term.text, place)
-        if isinstance(term, LiteralSet):
-            return self._merged([self._split_word(text, place) for text in term.texts])
-        if isinstance(term, CharClass):
-            return self._split_class(term, place)
-        if isinstance(term, Alternation):
-            return self._merged([self._split(item, place) for item in term.items])
-        if self.before.definite and (test := edge_test(place[1])) is not None:
-            return self._split_by_edges(term, place, *test)
-        if isinstance(term, Concat):
-            return self._fold([lambda at, item=item: self._split(item, at) for item in term.items], place)
-        if isinstance(term, Repeat):
-            return self._split_repeat(term, place)
-        raise TooEntangled
-
-    def _split_word(self, word: str, place: Place) -> Reached:
-        state, demand = place
-        for character in word:
-            state, demand = self.before.step(state, ord(character)), self._derivatives.derive(demand, ord(character))
-            if isinstance(demand, Empty):
-                return {}
-        return {(state, demand): Literal(word) if word else EPSILON}
-
-    def _split_class(self, term: CharClass, place: Place) -> Reached:
-        state, demand = place
-        gathered: dict[Place, list[tuple[int, int]]] = {}
-        for part in [term.ranges] if demand == ANY_TEXT else atoms([demand]):
-            inside = common(part, term.ranges)
-            following = self._derivatives.derive(demand, inside[0][0]) if inside else EMPTY
-            if isinstance(following, Empty):
-                continue
-            for to, ranges in self.before.targets[state]:
-                gathered.setdefault((to, following), []).extend(common(inside, ranges))
-        split = {at: single(tuple(sorted(ranges))) for at, ranges in gathered.items()}
-        return {at: text for at, text in split.items() if not isinstance(text, Empty)}
-
-    def _split_by_edges(self, term: Regular, place: Place, may_end: bool, first: Ranges) -> Reached:
-        """First character from the demand, last one from the state: no path through `term` need be followed."""
-        reached: list[Reached] = [{place: EPSILON}] if nullable(term) else []
-        body = starting_with(term, first)
-        for to, ranges in self.before.targets[place[0]]:
-            reached.append({(to, ANY_TEXT): ending_with(body, ranges)})
-        return self._merged(reached)
-
-    def _split_repeat(self, term: Repeat, place: Place) -> Reached:
-        """A text of a bounded repeat leads where it leads in the unbounded one: the count is an intersection."""
-
-        def step(at: Place) -> Reached:
-            return self._split(term.item, at)
-
-        if term.max is None and term.min <= 1:
-            return self._repeated(step, term.min, None, place)
-        if (term.min, term.max) == (0, 1):
-            return self._merged([{place: EPSILON}, step(place)])
-        reached = paths(step, place, self._budget.check)
-        return self._merged([{at: intersection(term, text)} for at, text in reached.items()])
 
 
 def _alternatives(term: Regular) -> list[Regular]:
@@ -450,7 +304,9 @@ def _alternatives(term: Regular) -> list[Regular]:
 
 def _grouped(after: list[Regular], states: list[int]) -> tuple[list[Regular], dict[Regular, list[int]]]:
     """The alternatives that `after` has at all of `states`; and for each rest, the states where it is the rest."""
-    shared = reduce(lambda left, right: [one for one in left if one in right], [_alternatives(after[to]) for to in states])
+    shared = reduce(
+        lambda left, right: [one for one in left if one in right], [_alternatives(after[to]) for to in states]
+    )
     by_rest: dict[Regular, list[int]] = {}
     for to in states:
         rest = unite(*(one for one in _alternatives(after[to]) if one not in shared))
@@ -482,9 +338,7 @@ def _character_and_conditions(
     first = not isinstance(node.items[0], Plain)
     character = node.items[-1] if first else node.items[0]
     others = [
-        item
-        for item in (node.items[:-1] if first else node.items[1:])
-        if isinstance(item, Condition | LookAround)
+        item for item in (node.items[:-1] if first else node.items[1:]) if isinstance(item, Condition | LookAround)
     ]
     if not isinstance(character, Plain) or len(others) != len(node.items) - 1:
         return None

@@ -1,10 +1,10 @@
 """Unicode facts, each computed when first asked for and kept: classes of `re`, `\\p{…}`, and case variants.
 
-No table is shipped. Python's classes are read off `re` itself, so that they fit the running interpreter; ECMA properties
-are read off `regress`, which knows every name that ECMA-262 allows, by running it once over all code points (10 to 50 ms).
-A range may span the surrogates where both its ends belong; nothing well-formed is in between.
-Case variants follow the rule of `re`: two characters match each other if their simple lower cases are equal, or if those
-have the same upper case (`s` and `ſ`).
+No table is shipped. Python's classes are read off `re` itself, so that they fit the running interpreter; ECMA
+properties are read off `regress`, which knows every name that ECMA-262 allows, by running it once over all code
+points (10 to 50 ms). A range may span the surrogates where both its ends belong; nothing well-formed is in between.
+Case variants follow the rule of `re`: two characters match each other if their simple lower cases are equal, or if
+those have the same upper case (`s` and `ſ`).
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import regress
 
 BLOCK = 0x400
 PLANE = 0x10000
 CHARACTER_PLANES = (0, 1, 2, 3, 14)
-"""The planes with assigned characters; 4 to 13 are empty, 15 and 16 for private use: no letter, digit or blank there."""
+"""The planes with characters; 4 to 13 are empty, 15 and 16 for private use: no letter, digit or blank there."""
 
 
 def _code_points(planes: Iterable[int]) -> array[int]:
@@ -37,7 +37,7 @@ def _text_of(points: array[int]) -> str:
     return "".join(map(chr, points)) if points.itemsize != 4 else points.tobytes().decode("utf-32", "strict")
 
 
-@lru_cache(maxsize=None)
+@cache
 def python_class(letter: str) -> tuple[tuple[int, int], ...]:
     """The code points that `re` matches by `\\d`, `\\w` or `\\s` (`letter`) in a str pattern."""
     points = _code_points(CHARACTER_PLANES)
@@ -57,7 +57,7 @@ def property_ranges(expression: str) -> tuple[tuple[int, int], ...]:
         pattern = regress.Regex(rf"\p{{{expression}}}+", "u")
     except regress.RegressError as error:
         raise ValueError(expression) from error
-    spans = [match.range() for match in pattern.find_iter(_text_of(_code_points(range(17))))]
+    spans = [match.range() for match in pattern.find_iter(_text_of(_code_points(range(17)))) or ()]
     return tuple((_code_point_at(span.start), _code_point_at(span.stop - 1)) for span in spans)
 
 
@@ -97,7 +97,7 @@ def case_variants() -> tuple[tuple[int, ...], ...]:
 
 @lru_cache(maxsize=1024)
 def with_case_variants(ranges: tuple[tuple[int, int], ...], ascii_only: bool) -> tuple[tuple[int, int], ...]:
-    """`ranges` (sorted) and every case variant of what they hold; unsorted. `ascii_only`: variants within ASCII alone."""
+    """`ranges` (sorted) with all case variants of it, unsorted. `ascii_only`: variants within ASCII alone."""
     extra: list[tuple[int, int]] = []
     for variants in _ascii_variants() if ascii_only else case_variants():
         held = [variant for variant in variants if _holds(ranges, variant)]

@@ -1,4 +1,5 @@
-"""Membership of a text in a regular term, straight from the definition: slow, obvious, and nothing shared with the code."""
+"""Membership of a text in a regular term, straight from the definition: slow, obvious, and nothing shared with the
+code."""
 
 from __future__ import annotations
 

@@ -15,11 +15,33 @@ from tests.frontends.regex.oracle import accepts
 @pytest.mark.parametrize(
     ("pattern", "position"),
     [
-        ("a(b", 1), ("a)b", 1), ("*a", 0), ("a**", 2), ("é[a", 1), ("a\\", 1), ("[b-a]", 1), (r"[\d-a]", 1), ("a{2,1}", 1),
-        (r"\q", 0), (r"\x4", 0), (r"\N{NO SUCH}", 0), ("(?P<1>a)", 0), ("(?<=a+)b", 0), ("a(?i)b", 1), ("(?z)", 0), (r"\1", 0),
-        ("(?#a", 0), ("^*", 1), ("(?i-i:a)", 0), ("(?au:a)", 0), ("(?P<n>a)(?P<n>b)", 8), (r"\8", 0), (r"[\8]", 1), (r"\400", 0),
+        ("a(b", 1),
+        ("a)b", 1),
+        ("*a", 0),
+        ("a**", 2),
+        ("é[a", 1),
+        ("a\\", 1),
+        ("[b-a]", 1),
+        (r"[\d-a]", 1),
+        ("a{2,1}", 1),
+        (r"\q", 0),
+        (r"\x4", 0),
+        (r"\N{NO SUCH}", 0),
+        ("(?P<1>a)", 0),
+        ("(?<=a+)b", 0),
+        ("a(?i)b", 1),
+        ("(?z)", 0),
+        (r"\1", 0),
+        ("(?#a", 0),
+        ("^*", 1),
+        ("(?i-i:a)", 0),
+        ("(?au:a)", 0),
+        ("(?P<n>a)(?P<n>b)", 8),
+        (r"\8", 0),
+        (r"[\8]", 1),
+        (r"\400", 0),
     ],
-)  # fmt: skip
+)
 def test_a_python_error_has_its_position(pattern, position):
     with pytest.raises(re.error):
         re.compile(pattern)
@@ -30,9 +52,23 @@ def test_a_python_error_has_its_position(pattern, position):
 
 @pytest.mark.parametrize(
     ("pattern", "position"),
-    [("a(b", 1), ("a)b", 1), ("*a", 0), ("a**", 2), ("a[", 1), ("a\\", 1), ("[b-a]", 1), ("a{2,1}", 1), ("(?<n>a)(?<n>b)", 7),
-     ("(?<1>a)", 0), (r"(?<n>a)\k<m>", 7), ("(?x:a)", 0), ("(?P<n>a)", 0), ("(?>a)", 0)],
-)  # fmt: skip
+    [
+        ("a(b", 1),
+        ("a)b", 1),
+        ("*a", 0),
+        ("a**", 2),
+        ("a[", 1),
+        ("a\\", 1),
+        ("[b-a]", 1),
+        ("a{2,1}", 1),
+        ("(?<n>a)(?<n>b)", 7),
+        ("(?<1>a)", 0),
+        (r"(?<n>a)\k<m>", 7),
+        ("(?x:a)", 0),
+        ("(?P<n>a)", 0),
+        ("(?>a)", 0),
+    ],
+)
 def test_an_ecma_error_has_its_position(pattern, position):
     with pytest.raises(PatternError) as caught:
         parse(pattern, dialect="ecma", mode="search")
@@ -42,14 +78,37 @@ def test_an_ecma_error_has_its_position(pattern, position):
 @pytest.mark.parametrize(
     ("pattern", "accepted", "rejected"),
     [
-        ("a{,2}b", "aab", "aaab"), ("a{}", "a{}", "a"), ("a{1,x}", "a{1,x}", "a"), ("[]a]+", "]a", "["), ("[^]a]", "b", "]"),
-        ("(?x) a b # c", "ab", "a b"), ("(?x: a [ ] )b", "a b", "ab"), ("(?i)straße", "STRAßE", "strasse"), ("(?i)k", "\u212a", "c"),
-        ("(?i)[^k]", "c", "\u212a"), ("(?ia)k", "K", "\u212a"), ("(?a)\\w", "a", "é"), ("\\w", "é", "-"), ("\\d", "٣", "a"),
-        ("(?s).", "\n", "ab"), (".", "\r", "\n"), ("(?i:a)b", "Ab", "AB"), ("(?i)a(?-i:b)", "Ab", "AB"), (r"\0\x07", "\0\a", "0"),
-        (r"[\b]", "\b", "b"), (r"\101", "A", "1"), (r"\N{EM DASH}", "—", "-"), ("(?m)^a$\n^b$", "a\nb", "ab"), ("a|", "", "b"),
-        ("(?#x)a", "a", "x"), ("a(?#x)*", "aaa", "x"), ("(?i)[a-z]", "\u017f", "1"), ("a{0}", "", "a"), ("(?P<é>a)", "a", ""),
+        ("a{,2}b", "aab", "aaab"),
+        ("a{}", "a{}", "a"),
+        ("a{1,x}", "a{1,x}", "a"),
+        ("[]a]+", "]a", "["),
+        ("[^]a]", "b", "]"),
+        ("(?x) a b # c", "ab", "a b"),
+        ("(?x: a [ ] )b", "a b", "ab"),
+        ("(?i)straße", "STRAßE", "strasse"),
+        ("(?i)k", "\u212a", "c"),
+        ("(?i)[^k]", "c", "\u212a"),
+        ("(?ia)k", "K", "\u212a"),
+        ("(?a)\\w", "a", "é"),
+        ("\\w", "é", "-"),
+        ("\\d", "٣", "a"),
+        ("(?s).", "\n", "ab"),
+        (".", "\r", "\n"),
+        ("(?i:a)b", "Ab", "AB"),
+        ("(?i)a(?-i:b)", "Ab", "AB"),
+        (r"\0\x07", "\0\a", "0"),
+        (r"[\b]", "\b", "b"),
+        (r"\101", "A", "1"),
+        (r"\N{EM DASH}", "—", "-"),
+        ("(?m)^a$\n^b$", "a\nb", "ab"),
+        ("a|", "", "b"),
+        ("(?#x)a", "a", "x"),
+        ("a(?#x)*", "aaa", "x"),
+        ("(?i)[a-z]", "\u017f", "1"),
+        ("a{0}", "", "a"),
+        ("(?P<é>a)", "a", ""),
     ],
-)  # fmt: skip
+)
 def test_python_syntax_reads_as_re_reads_it(pattern, accepted, rejected):
     assert re.fullmatch(pattern, accepted) and not re.fullmatch(pattern, rejected)
     term = parse(pattern, dialect="python", mode="fullmatch")
@@ -65,11 +124,23 @@ def test_no_boundary_fails_on_the_empty_text():
 @pytest.mark.parametrize(
     ("pattern", "accepted", "rejected"),
     [
-        (r"^[\w-.]+$", "a-.", "a b"), (r"^\-\_\@$", "-_@", "-"), ("^a{$", "a{", "a"), ("^]}$", "]}", "]"), (r"^\61$", "1", "61"),
-        (r"^\c$", r"\c", "c"), (r"^[\c]$", "\\", "x"), (r"^[\c1]$", "\x11", "1"), (r"^\x$", "x", "\\x"), (r"^\-?\u{3}$", "uuu", "\x03"),
-        (r"^\p{2}$", "pp", "p"), (r"^\8$", "8", "\\8"), (r"^(?=a)*b$", "b", "a"), (r"^a{,2}$", "a{,2}", "aa"), (r"^\k$", "k", "a"),
+        (r"^[\w-.]+$", "a-.", "a b"),
+        (r"^\-\_\@$", "-_@", "-"),
+        ("^a{$", "a{", "a"),
+        ("^]}$", "]}", "]"),
+        (r"^\61$", "1", "61"),
+        (r"^\c$", r"\c", "c"),
+        (r"^[\c]$", "\\", "x"),
+        (r"^[\c1]$", "\x11", "1"),
+        (r"^\x$", "x", "\\x"),
+        (r"^\-?\u{3}$", "uuu", "\x03"),
+        (r"^\p{2}$", "pp", "p"),
+        (r"^\8$", "8", "\\8"),
+        (r"^(?=a)*b$", "b", "a"),
+        (r"^a{,2}$", "a{,2}", "aa"),
+        (r"^\k$", "k", "a"),
     ],
-)  # fmt: skip
+)
 def test_what_only_annex_b_reads_says_so(pattern, accepted, rejected):
     parsed = parse_with_notes(pattern, dialect="ecma", mode="search")
     assert parsed.annex_b and "Annex B" in parsed.notes[0]

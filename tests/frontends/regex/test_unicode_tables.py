@@ -24,11 +24,18 @@ def test_python_classes_hold_what_re_matches(letter):
     assert members(unicode_tables.python_class(letter)) == matched
 
 
-@pytest.mark.parametrize("name", ["L", "Lu", "Script=Greek", "scx=Deva", "Emoji", "Any", "ASCII", "gc=Cn", "White_Space", "Co"])
+@pytest.mark.parametrize(
+    "name", ["L", "Lu", "Script=Greek", "scx=Deva", "Emoji", "Any", "ASCII", "gc=Cn", "White_Space", "Co"]
+)
 def test_properties_hold_what_regress_matches(name):
     pattern = regress.Regex(rf"^\p{{{name}}}$", "u")
     held = members(unicode_tables.property_ranges(name))
-    edges = {point + step for low, high in unicode_tables.property_ranges(name) for point in (low, high) for step in (-1, 0, 1)}
+    edges = {
+        point + step
+        for low, high in unicode_tables.property_ranges(name)
+        for point in (low, high)
+        for step in (-1, 0, 1)
+    }
     for point in edges | set(range(0, 0x110000, 997)):
         if 0 <= point <= 0x10FFFF and not 0xD800 <= point <= 0xDFFF:
             assert (point in held) == (pattern.find(chr(point)) is not None), hex(point)
