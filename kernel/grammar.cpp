@@ -594,8 +594,22 @@ Term Automaton::unique_item(u32 i, u32 seen) {
 
 State Automaton::expand(State s) {
   if (states_[s].expanded != kNone) return states_[s].expanded;
+  // Something that may be empty, repeated: the state contains itself, which adds nothing (a least fixed point). What was
+  // expanded meanwhile has not seen all of it and is not remembered.
+  if (auto it = opening_.find(s); it != opening_.end()) {
+    lowest_met_ = std::min(lowest_met_, it->second);
+    return kDead;
+  }
   DepthGuard guard(depth_);
   check_depth(depth_);
+  const u32 here = static_cast<u32>(opening_.size()), met_before = lowest_met_;
+  lowest_met_ = kNone;
+  opening_[s] = here;
+  struct Closer {
+    std::unordered_map<State, u32>& map;
+    State s;
+    ~Closer() { map.erase(s); }
+  } closer{opening_, s};
   Gather g;
   g.accept = states_[s].accept;
   const u32 at = states_[s].at, count = states_[s].count;
@@ -605,7 +619,9 @@ State Automaton::expand(State s) {
     open_frame(g, f, e.below);
   }
   State expanded = close(g);
-  states_[s].expanded = expanded;
+  const bool whole = lowest_met_ == kNone || lowest_met_ >= here;
+  lowest_met_ = whole ? met_before : std::min(met_before, lowest_met_);
+  if (whole) states_[s].expanded = expanded;
   states_[expanded].expanded = expanded;
   return expanded;
 }

@@ -230,6 +230,8 @@ class Automaton {
   PairMemo steps_, unions_, class_keys_, unique_items_;
   State start_ = kDead;
   u32 depth_ = 0, class_count_ = 0;
+  std::unordered_map<State, u32> opening_;  // states whose expansion is under way, by depth
+  u32 lowest_met_ = kNone;                  // the outermost of these that was met again
   u32 next_count(u32 count, u32 min, u32 max) const {
     return max == kUnbounded ? std::min(count + 1, std::max(min, 1u)) : count + 1;
   }

@@ -281,16 +281,24 @@ bool MaskEngine::compute_run(Term t, State below, Mask& out) {
     if (overlap) return false;
   }
   if (body_of(t) != kNone) return false;
-  auto index = vocab_->class_index(r.set);
+  ByteSet exits = open ? automaton_.legal_bytes(rest) : ByteSet{};
+  for (Term a : r.after) exits = exits | terms_.live_bytes(a);
+  for (int b = 0; b < 256; ++b)
+    if (r.set.has(static_cast<u8>(b))) exits.word[b >> 6] &= ~(u64{1} << (b & 63));
+  auto index = vocab_->class_index(r.set, exits);
   Sink sink;
   const Trie& trie = vocab_->trie();
+  // Whether a run may go on with the class at all where its known part ends.
+  bool longer = false;
+  if (r.steps != kUnbounded)
+    terms_.live_bytes(r.after.back()).each([&](u8 b) { longer = longer || r.set.has(b); });
   if (index->most <= r.steps) {
     out.base = index->inside;
   } else {
     auto fits = vocab_->at_most(r.steps);
     auto bits = std::make_shared<Bits>(*index->inside);
     for (size_t i = 0; i < bits->size(); ++i) (*bits)[i] &= (*fits)[i];
-    for (u32 w = 0; w < bits->size(); ++w)  // the few longer ones, byte by byte
+    for (u32 w = 0; longer && w < bits->size(); ++w)  // longer ones, byte by byte
       for (u32 left = (*index->inside)[w] & ~(*bits)[w]; left; left &= left - 1) {
         const u32 token = w * 32 + static_cast<u32>(std::countr_zero(left));
         Term d = t;
@@ -310,12 +318,12 @@ bool MaskEngine::compute_run(Term t, State below, Mask& out) {
     walk_term(here, below, after, 0, sink);
     if (terms_.nullable(here)) walk_state(rest, after, 0, sink);
   };
-  if (r.loops()) {
+  if (r.loops(t)) {
     rests(t, index->after_any);
   } else {
     for (u32 k = 1; k < index->after.size() && k <= r.steps; ++k) rests(r.after_characters(k), index->after[k]);
   }
-  if (index->after.size() > u64{r.steps} + 1) {  // rests after longer runs: byte by byte
+  if (longer && index->after.size() > u64{r.steps} + 1) {  // rests after longer runs: byte by byte
     const State whole = automaton_.state_of(t, below);
     for (u32 k = r.steps + 1; k < index->after.size(); ++k)
       for (u32 token : index->after[k].tokens())
@@ -561,7 +569,7 @@ std::shared_ptr<Split> MaskEngine::compute_split(Term start, Term item) {
         for (u32 i = child.tokens; i < end; ++i) {
           const u32 token = trie.tokens()[i];
           const u32 more = i < child.own ? 0 : vocab_->characters(token) - leads;
-          if (pure && (more == 0 || r->steps == kUnbounded)) set_bit(out->loop.data(), token);
+          if (pure && (more == 0 || r->loops(d))) set_bit(out->loop.data(), token);
           else group(more == 0 ? d : r->after_characters(more), p, now + more, token);
         }
       }

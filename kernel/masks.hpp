@@ -60,11 +60,10 @@ class MaskEngine {
     u32 steps = 0;            // characters; kUnbounded for a loop
     std::vector<Term> after;  // the state after 1, 2, … characters; the last one stays
     bool covers(const TrieNode& n, const Usage& u) const {
-      return !n.ill_formed && n.characters <= steps && !(u.ascii[0] & ~set.ascii[0]) &&
-             !(u.ascii[1] & ~set.ascii[1]) && !(u.lead & ~set.lead);
+      return !n.ill_formed && n.characters <= steps && set.covers(u);
     }
     Term after_characters(u32 n) const { return after[std::min<size_t>(n, after.size()) - 1]; }
-    bool loops() const { return steps == kUnbounded && after.size() == 1; }
+    bool loops(Term t) const { return steps == kUnbounded && after[0] == t; }
   };
   struct Step {
     u64 ascii[2] = {0, 0};

@@ -138,16 +138,14 @@ size_t ClassIndex::bytes() const {
   return total;
 }
 
-std::shared_ptr<const ClassIndex> Vocab::class_index(const CharSet& set) {
+std::shared_ptr<const ClassIndex> Vocab::class_index(const CharSet& set, const ByteSet& exits) {
   constexpr size_t kRemembered = 64;
   {
     std::lock_guard lock(mutex_);
     for (auto it = classes_.begin(); it != classes_.end(); ++it)
-      if (it->first == set) {
-        auto found = *it;
-        classes_.erase(it);
-        classes_.push_back(found);
-        return found.second;
+      if (it->set == set && it->exits == exits) {
+        classes_.splice(classes_.begin(), classes_, it);
+        return it->index;
       }
   }
   auto out = std::make_shared<ClassIndex>();
@@ -184,7 +182,11 @@ std::shared_ptr<const ClassIndex> Vocab::class_index(const CharSet& set) {
     for (u32 c = n.child; c < n.child + n.count; ++c) {
       const u8 b = trie_.node(c).byte;
       if (!set.has(b)) {
-        if (k > 0) collect(c, k, depth);
+        if (k > 0 && exits.has(b)) collect(c, k, depth);
+      } else if (b < 0x80 && !trie_.node(c).ill_formed && set.covers(trie_.usage(c))) {
+        const TrieNode& x = trie_.node(c);
+        for (u32 i = x.tokens; i < x.end; ++i) (*bits)[trie_.tokens()[i] / 32] |= 1u << (trie_.tokens()[i] % 32);
+        out->most = std::max(out->most, k + 1 + x.characters);
       } else if (b < 0x80) {
         inside(trie_.node(c), k + 1);
         self(self, c, k + 1, depth + 1);
@@ -203,8 +205,8 @@ std::shared_ptr<const ClassIndex> Vocab::class_index(const CharSet& set) {
   }
   out->after_any = Trie(std::move(all));
   std::lock_guard lock(mutex_);
-  classes_.push_back({set, out});
-  if (classes_.size() > kRemembered) classes_.erase(classes_.begin());
+  classes_.push_front({set, exits, out});
+  if (classes_.size() > kRemembered) classes_.pop_back();
   return out;
 }
 

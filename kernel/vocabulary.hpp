@@ -86,6 +86,9 @@ struct CharSet {
   bool has(u8 b) const {
     return b < 0x80 ? ascii[b >> 6] >> (b & 63) & 1 : b >= 0xC0 && (lead >> (b - 0xC0) & 1);
   }
+  bool covers(const Usage& u) const {
+    return !(u.ascii[0] & ~ascii[0]) && !(u.ascii[1] & ~ascii[1]) && !(u.lead & ~lead);
+  }
   int count() const { return std::popcount(ascii[0]) + std::popcount(ascii[1]) + std::popcount(lead); }
 };
 
@@ -115,7 +118,8 @@ class Vocab {
 
   std::shared_ptr<const Split> shared_split(u64 hash, bool counted, const ByteSet& live);
   void share_split(u64 hash, std::shared_ptr<const Split> split);
-  std::shared_ptr<const ClassIndex> class_index(const CharSet& c);
+  // `exits`: bytes outside the class that are of interest after a run.
+  std::shared_ptr<const ClassIndex> class_index(const CharSet& c, const ByteSet& exits);
   void set_split_limit(size_t bytes) { split_limit_ = bytes; }
   size_t split_bytes() const { return split_bytes_; }
 
@@ -132,7 +136,12 @@ class Vocab {
     std::list<u64>::iterator use;
   };
   std::unordered_map<u64, Shared> splits_;
-  std::vector<std::pair<CharSet, std::shared_ptr<const ClassIndex>>> classes_;  // the last used ones
+  struct Class {
+    CharSet set;
+    ByteSet exits;
+    std::shared_ptr<const ClassIndex> index;
+  };
+  std::list<Class> classes_;  // the last used first
   std::list<u64> use_;  // most recent first
   size_t split_bytes_ = 0, split_limit_ = size_t{256} << 20;
 };

@@ -207,7 +207,6 @@ def test_a_mask_row_is_filled_whole_and_beyond_the_vocabulary_with_zeros():
     assert not bits[pair.matcher.grammar.vocabulary.size :].any()
 
 
-@pytest.mark.xfail(raises=LimitExceeded, strict=True, reason="what may be empty cannot yet be repeated without bound")
 def test_what_may_be_empty_can_be_repeated_without_bound():
     letters = terms.Repetition(Lexeme(Literal("a")), None, 0, None)
     pair = pair_of("bytes", terms.GrammarSpec({"start": terms.Repetition(letters, None, 0, None)}))
