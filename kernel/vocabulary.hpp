@@ -74,6 +74,7 @@ struct Split {
   std::vector<u32> exit_characters;
   bool open = false;                   // the lexeme may end at other places than its terminator
   bool counted = false, portable = true;
+  u32 need = 0;                        // bytes of the longest shortest completion, over the states tokens end in
   ByteSet live;
   size_t bytes() const;
 };
