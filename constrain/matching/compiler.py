@@ -72,7 +72,7 @@ class Compiler:
         self._lock = threading.Lock()
 
     def _warm(self) -> None:
-        """Split the body of a JSON string, which nearly every grammar needs; the vocabulary keeps it. Cost: 1 ms, once."""
+        """Split the body of a JSON string, which nearly every grammar needs; the vocabulary keeps it. Cost: 1 ms."""
         if self._vocab.split_bytes:
             return
         quote = terms.Literal('"')

@@ -18,8 +18,8 @@ from constrain.errors import InvalidSpecification, TokenRejected, shorten
 from constrain.grammar.lower import kernel_limits
 
 if TYPE_CHECKING:
-    from constrain.matching.vocabulary import Vocabulary
     from constrain.matching.compiler import CompiledGrammar
+    from constrain.matching.vocabulary import Vocabulary
 
 ForcedMode = Literal["canonical", "single", "off"]
 FORCED_LIMIT_BYTES = 1 << 16

@@ -14,7 +14,6 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from constrain.errors import LimitExceeded
 from constrain.grammar import terms
 from constrain.grammar.terms import (
     ANY_CHAR,
