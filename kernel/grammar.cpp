@@ -233,9 +233,14 @@ void Automaton::refresh(MembersDef& def) {
   for (auto& m : def.members) m.alive = costs_[m.value] != kUnbounded && terms.alive(m.key);
   for (auto& c : def.classes) {
     c.alive = costs_[c.value] != kUnbounded && terms.alive(c.body);
-    if (c.alive && c.count == 0) c.count = terms.node(c.body).max_bytes == kUnbounded && terms.node(c.body).plain
-                                              ? kManyNames
-                                              : terms.cardinality(c.body, std::min<u64>(kManyNames, 4096));
+    if (c.alive && c.count == 0) {
+      const bool many = terms.node(c.body).max_bytes == kUnbounded && terms.node(c.body).plain;
+      // Of the spellings of a name exactly one is canonical: count those.
+      const Term names = many || def.encoding != Encoding::JsonAny
+                             ? c.body
+                             : terms.conj(c.body, terms.any_text(Encoding::Json));
+      c.count = many ? kManyNames : terms.cardinality(names, std::min<u64>(kManyNames, 4096));
+    }
     if (c.alive) def.extras += c.count > 4096 ? kManyNames : c.count;
   }
   def.next_required.assign(n + 1, n);
@@ -428,7 +433,8 @@ bool Automaton::any_eligible(const MembersDef& def, u32 progress, const KeyNode&
 
 bool Automaton::extras_allowed(const MembersDef& def, const Progress& p) const {
   if (p.count >= def.max_count) return false;
-  if (!def.any_order) return def.next_required[p.pos] == def.members.size();
+  if (!def.any_order)  // declared names are over then: what is missing must be made up by other names
+    return def.next_required[p.pos] == def.members.size() && extras_left(def, p.extras) + p.count >= def.min_count;
   if (def.max_count == kUnbounded) return true;
   u32 missing = 0;
   for (u32 k = 0; k < def.members.size(); ++k) missing += def.members[k].required && !has_bit(p.seen, k);

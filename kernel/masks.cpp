@@ -12,7 +12,7 @@ constexpr int kWideBytes = 20;      // legal bytes from which a lexeme is worth 
 constexpr u32 kRunTokens = 12;      // a subtree of so many tokens is worth asking for a run
 constexpr u32 kRunSteps = 32;       // characters that a run looks ahead
 constexpr int kRunClass = 10;        // characters that a class must have to be indexed
-constexpr int kTotalPairs = 512;    // pairs of states looked at to see that a pattern forbids nothing on the way
+constexpr u32 kSlack = 24;           // bytes beyond the longest token from which a bound counts as far
 constexpr size_t kListTokens = 256;  // a mask of so few tokens is a list, not bits
 
 void set_bit(u32* row, u32 token) { row[token / 32] |= 1u << (token % 32); }
@@ -184,6 +184,7 @@ std::shared_ptr<Mask> MaskEngine::compute_term(Term t, State below) {
     if (compute_difference(t, below, *m)) return m;
     Window w;
     const bool window = find_window(t, w);
+    if (window && compute_unbounded(w, below, *m)) return m;
     if (window && w.rest == kNone && compute_window(w, below, *m)) return m;
     if (compute_run(t, below, *m)) return m;
     if (window && w.rest != kNone && compute_window(w, below, *m)) return m;
@@ -285,6 +286,7 @@ bool MaskEngine::compute_run(Term t, State below, Mask& out) {
   for (Term a : r.after) exits = exits | terms_.live_bytes(a);
   for (int b = 0; b < 256; ++b)
     if (r.set.has(static_cast<u8>(b))) exits.word[b >> 6] &= ~(u64{1} << (b & 63));
+  for (Term a : r.after) note(a);
   auto index = vocab_->class_index(r.set, exits);
   Sink sink;
   const Trie& trie = vocab_->trie();
@@ -394,6 +396,41 @@ Term MaskEngine::graft(Term t, Term star, Term replacement) {
   return t;
 }
 
+// Far from its end a bound does not matter: if wherever a token may end the text can be completed before the bound, the
+// mask is that of the lexeme without it.
+bool MaskEngine::compute_unbounded(const Window& w, State below, Mask& out) {
+  const u32 most = vocab_->most_characters();
+  if (w.max == kUnbounded || w.max < most + kSlack) return false;
+  const Term least = terms_.repeat(w.item, w.min, kUnbounded);
+  const Term t = terms_.cat(w.rest == kNone ? least : terms_.conj(w.rest, least), w.tail);
+  std::shared_ptr<const Mask> m;
+  if (is_body(t)) {
+    m = term_mask(t, below);
+    out = *m;
+    return true;  // the terminator is all that it needs
+  }
+  const Key key = Key{t} << 32 | below;
+  const auto known = cache_.find(key);
+  const bool fresh_key = known == cache_.end();
+  if (!fresh_key && known->second.mask->need != kUnbounded) {
+    m = known->second.mask;
+  } else {
+    const bool noting = noting_;
+    const u32 need = need_;
+    noting_ = true;
+    need_ = terms_.shortest_length(t);
+    auto fresh = compute_term(t, below);
+    fresh->need = need_;
+    noting_ = noting;
+    need_ = std::max(need, need_);
+    if (fresh_key) remember(key, fresh);
+    m = fresh;
+  }
+  if (m->need > w.max - most) return false;
+  out = *m;
+  return true;
+}
+
 bool MaskEngine::compute_window(const Window& w, State below, Mask& out) {
   const Term star = terms_.repeat(w.item, 0, kUnbounded);
   const bool any = w.rest == kNone || w.rest == star;
@@ -458,46 +495,52 @@ std::shared_ptr<const Split> MaskEngine::split(Term t, Term item) {
   return shared;
 }
 
-// A string body that is alive exactly as long as `t` is: then both have the same tokens inside, and differ in exits only.
-// So it is for every unanchored pattern. kNone if there is none.
-Term MaskEngine::body_of(Term t) {
-  const Node n = terms_.node(t);
-  if (n.kind != Kind::Cat) return kNone;
-  Term tail = n.b;
-  while (terms_.node(tail).kind == Kind::Cat) tail = terms_.node(tail).b;
-  if (terms_.node(tail).kind != Kind::Bytes) return kNone;
-  for (Encoding e : {Encoding::Json, Encoding::JsonAny}) {
-    const Term body = terms_.cat(terms_.any_text(e), tail);
-    if (body == t || !(terms_.live_bytes(body) == terms_.live_bytes(t) ||
-                       (terms_.live_bytes(body) & terms_.live_bytes(t)).count() + 1 == terms_.live_bytes(body).count()))
-      continue;
-    const ByteSet terminator = terms_.set_of(tail);
-    std::vector<std::pair<Term, Term>> pairs{{t, body}};
-    std::unordered_map<u64, bool> known;
-    known[u64{t} << 32 | body] = true;
-    bool same = true;
-    for (size_t i = 0; i < pairs.size() && same && pairs.size() < kTotalPairs; ++i) {
-      auto [x, y] = pairs[i];
-      const bool border = y == body;
-      const ByteSet lx = terms_.live_bytes(x), ly = terms_.live_bytes(y);
-      for (int b = 0; b < 256 && same; ++b) {
-        const u8 byte = static_cast<u8>(b);
-        if (border && terminator.has(byte)) continue;
-        if (lx.has(byte) != ly.has(byte)) same = false;
-        if (!same || !ly.has(byte)) continue;
-        const Term p = terms_.derive(x, byte), q = terms_.derive(y, byte);
-        if (p == q) continue;
-        if (known.try_emplace(u64{p} << 32 | q, true).second) pairs.push_back({p, q});
-      }
+// `t` is whole characters, then one terminator that is no character: a part of the string body.
+bool MaskEngine::body_like(Term t, u8 bit, Term& tail) const {
+  for (;;) {
+    const Node& n = terms_.node(t);
+    if (n.kind == Kind::Alt) {
+      for (Term c : terms_.children(t))
+        if (!body_like(c, bit, tail)) return false;
+      return true;
     }
-    if (same && pairs.size() < kTotalPairs) return body;
+    if (n.kind != Kind::Cat) {
+      if (n.kind != Kind::Bytes || (n.chars & bit) || (tail != kNone && tail != t)) return false;
+      tail = t;
+      return true;
+    }
+    if (!(terms_.node(n.a).chars & bit)) return false;
+    t = n.b;
+  }
+}
+
+// One way on begins with any text: whatever character comes next, that way is still there.
+bool MaskEngine::begins_free(Term t, Term star) const {
+  if (t == star) return true;
+  const Node& n = terms_.node(t);
+  if (n.kind == Kind::Cat) return begins_free(n.a, star);
+  if (n.kind == Kind::Alt)
+    for (Term c : terms_.children(t))
+      if (begins_free(c, star)) return true;
+  return false;
+}
+
+// The string body that is alive exactly as long as `t` is: then both have the same tokens inside, and differ in exits
+// only. So it is for every unanchored pattern. kNone if there is none.
+Term MaskEngine::body_of(Term t) {
+  if (!terms_.node(t).plain || is_body(t)) return kNone;
+  for (Encoding e : {Encoding::Json, Encoding::JsonAny}) {
+    const Term star = terms_.any_text(e);
+    Term tail = kNone;
+    if (begins_free(t, star) && body_like(t, static_cast<u8>(1u << static_cast<u8>(e)), tail))
+      return terms_.cat(star, tail);
   }
   return kNone;
 }
 
 std::shared_ptr<Split> MaskEngine::compute_split(Term start, Term item) {
   auto out = std::make_shared<Split>();
-  const Term body = item == kNone ? body_of(start) : kNone;
+  const Term body = item == kNone && !noting_ ? body_of(start) : kNone;
   ByteSet terminator;
   if (body != kNone) terminator = terms_.set_of(terms_.node(body).b);
   auto leads_out = [&](const Usage& u) {
@@ -563,6 +606,11 @@ std::shared_ptr<Split> MaskEngine::compute_split(Term start, Term item) {
       const Run* r = child.count && at_border ? run(d, child) : nullptr;
       const bool whole = r && r->covers(child, trie.usage(c));
       const u32 end = whole ? child.end : child.own;
+      if (end > child.tokens) {
+        note(d);
+        if (whole)
+          for (Term a : r->after) note(a);
+      }
       inside.insert(inside.end(), trie.tokens().begin() + child.tokens, trie.tokens().begin() + end);
       if (item != kNone) {
         const bool pure = d == start && p == star && now == leads;
@@ -577,6 +625,7 @@ std::shared_ptr<Split> MaskEngine::compute_split(Term start, Term item) {
     }
   };
   walk(walk, 0, start, star, 0, 0);
+  out->need = noting_ ? need_ : kUnbounded;
   if (body != kNone) {
     out->inside = split(body, kNone)->inside;
   } else {
@@ -633,7 +682,8 @@ MaskEngine::Step MaskEngine::step_of(Term t) {
   return best;
 }
 
-u64 MaskEngine::looping_leads(Term t) {
+// Lead bytes all of whose characters lead from `t` to `target`.
+u64 MaskEngine::leads_to(Term t, Term target) {
   auto back = [&](auto&& self, Term u, int due, int lo, int hi) -> bool {
     Term last = kNone;
     for (int b = lo; b <= hi; ++b) {
@@ -641,7 +691,7 @@ u64 MaskEngine::looping_leads(Term t) {
       if (d == last) continue;
       last = d;
       if (d == kEmpty) return false;
-      if (due == 1 ? d != t : !self(self, d, due - 1, 0x80, 0xBF)) return false;
+      if (due == 1 ? d != target : !self(self, d, due - 1, 0x80, 0xBF)) return false;
     }
     return true;
   };
@@ -674,7 +724,7 @@ const MaskEngine::Run* MaskEngine::run(Term t, const TrieNode& n) {
   r.set.ascii[1] = s.ascii[1];
   if (s.target == t) {
     r.steps = kUnbounded;
-    r.set.lead = looping_leads(t);
+    r.set.lead = leads_to(t, t);
     r.after.push_back(t);
   } else if (s.target != kNone) {
     Term here = s.target;
@@ -688,6 +738,7 @@ const MaskEngine::Run* MaskEngine::run(Term t, const TrieNode& n) {
       r.set.ascii[1] = high;
       if (s.target == here) {
         r.steps = kUnbounded;
+        if (r.after.size() == 1) r.set.lead = leads_to(t, here) & leads_to(here, here);
         break;
       }
       here = s.target;
@@ -751,8 +802,10 @@ void MaskEngine::walk_child(Term t, State below, const Trie& trie, u32 c, Sink& 
   ++counters.visited;
   const TrieNode& child = trie.node(c);
   const Term d = terms_.derive(t, child.byte);
+  note(d);
   if (child.count && d != kEpsilon)
     if (const Run* r = run(d, child); r && r->covers(child, trie.usage(c))) {
+      for (Term a : r->after) note(a);
       sink.take(trie, child.tokens, child.end);
       return;
     }

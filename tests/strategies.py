@@ -209,6 +209,45 @@ def members(draw: st.DrawFn, values: st.SearchStrategy[terms.Grammar]) -> terms.
     )
 
 
+DEAD = terms.Lexeme(terms.EMPTY)
+ONE = terms.Lexeme(terms.Literal("1"))
+OBJECT = terms.Punctuation(*map(terms.Literal, ("{", "}", ",", ":")))
+ARRAY = terms.Punctuation(*map(terms.Literal, ("[", "]", ",")))
+SMALL_NAMES = ("a", "b", "x", "é")
+
+
+@st.composite
+def small_members(draw: st.DrawFn, encodings: st.SearchStrategy[terms.Encoding]) -> terms.Members:
+    """Objects of few names and one value: their texts can all be listed."""
+    declared = draw(st.lists(st.sampled_from(SMALL_NAMES), max_size=3, unique=True))
+    members = tuple(
+        terms.Member(n, draw(st.sampled_from((ONE, ONE, ONE, DEAD))), draw(st.booleans())) for n in declared
+    )
+    classes = tuple(
+        terms.NameClass(terms.LiteralSet(names), draw(st.sampled_from((ONE, ONE, DEAD))))
+        for names in draw(st.sampled_from(((), (("a", "b", "x", "é"),), (("a", "x"), ("é",)), (("x", "b"),))))
+    )
+    return terms.Members(
+        members,
+        classes,
+        OBJECT,
+        order=draw(st.sampled_from(("declared", "any"))),
+        min_count=draw(st.integers(0, 3)),
+        max_count=draw(st.sampled_from((None, None, 1, 2, 3))),
+        encoding=draw(encodings),
+    )
+
+
+@st.composite
+def small_unique_items(draw: st.DrawFn) -> terms.Items:
+    """Arrays of few different values, some spelled in several ways."""
+    pool = ("0", "-0", "1", "1.0", "-1.5", '"a"', '"\\u0061"', '"1"', "true", "null")
+    chosen = draw(st.lists(st.sampled_from(pool), min_size=1, max_size=4, unique=True))
+    least, most = draw(st.integers(0, 3)), draw(st.sampled_from((None, 1, 2, 3)))
+    rest = terms.Lexeme(terms.LiteralSet(tuple(chosen)))
+    return terms.Items((), rest, ARRAY, least, most, unique=True, encoding="json_any", numbers="any")
+
+
 @st.composite
 def items(draw: st.DrawFn, values: st.SearchStrategy[terms.Grammar]) -> terms.Items:
     least, most = draw(st.sampled_from(((0, None), (0, None), (1, None), (0, 2), (2, 3), (3, 3))))

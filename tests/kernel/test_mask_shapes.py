@@ -1,7 +1,7 @@
 """Masks of the shapes that specifications are made of, over three vocabularies, by brute force.
 
-Each shape aims at one way in which the kernel saves work: a wide lexeme with a terminator is split into tokens that stay
-inside and remainders, a bounded one is a window over counts, one with excluded texts is a difference from another, and
+Each shape aims at one way in which the kernel saves work: a wide lexeme with a terminator is split into tokens that
+and remainders, a bounded one is a window over counts, one with excluded texts is a difference from another, and
 caches serve many matchers. Walks are by tokens of the mask, so that every state was reached as a decoder reaches it.
 """
 
