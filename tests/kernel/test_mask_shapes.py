@@ -1,8 +1,8 @@
 """Masks of the shapes that specifications are made of, over three vocabularies, by brute force.
 
 Each shape aims at one way in which the kernel saves work: a wide lexeme with a terminator is split into tokens that
-and remainders, a bounded one is a window over counts, one with excluded texts is a difference from another, and
-caches serve many matchers. Walks are by tokens of the mask, so that every state was reached as a decoder reaches it.
+stay inside and remainders, a bounded one is a window over counts, one with excluded texts is a difference from another,
+and caches serve many matchers. Walks are by tokens of the mask: every state was reached as a decoder reaches it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from constrain.errors import LimitExceeded
 from constrain.grammar import terms
 from constrain.grammar.terms import (
     ANY_CHAR,
