@@ -21,11 +21,15 @@
 
 namespace constrain {
 
+inline void set_bit(u32* row, u32 token) { row[token / 32] |= 1u << (token % 32); }
+inline void clear_bit(u32* row, u32 token) { row[token / 32] &= ~(1u << (token % 32)); }
+
 struct Mask {
   std::shared_ptr<const Bits> base;  // may be null: nothing
   std::vector<u32> clear, set;       // tokens, applied in this order
   std::vector<u32> verify;           // allowed only if stepping through their bytes says so
   bool ends = false;                 // the text may end here
+  u32 need = kUnbounded;             // bytes that complete the lexeme from wherever a token ends in it, if known
   size_t bytes() const { return sizeof *this + (clear.size() + set.size() + verify.size()) * 4; }
 };
 
@@ -94,8 +98,14 @@ class MaskEngine {
   const Run* run(Term t, const TrieNode& n);
   bool compute_run(Term t, State below, Mask& out);
   Step step_of(Term t);
-  u64 looping_leads(Term t);
+  u64 leads_to(Term t, Term target);
   Term body_of(Term t);
+  bool body_like(Term t, u8 bit, Term& tail) const;
+  bool begins_free(Term t, Term star) const;
+  bool compute_unbounded(const Window& w, State below, Mask& out);
+  void note(Term t) {  // a token ends in `t`
+    if (noting_) need_ = std::max(need_, terms_.shortest_length(t));
+  }
   bool wide(Term t);
   bool is_body(Term t) const;  // any text up to a terminator
   Term graft(Term t, Term star, Term replacement);
@@ -117,6 +127,8 @@ class MaskEngine {
   std::vector<u32> run_of_;  // index into runs_ + 1; 0 unknown
   std::deque<Run> runs_;
   std::vector<u8> wide_;
+  bool noting_ = false;
+  u32 need_ = 0;
 };
 
 }  // namespace constrain

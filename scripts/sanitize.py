@@ -19,7 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "build" / "sanitize"
 SANITIZERS = "address,undefined"
-TESTS = ("tests/kernel", "tests/grammar", "tests/matching")
+TESTS = ("tests/kernel", "tests/grammar")
 OPTIONS = {
     "ASAN_OPTIONS": "detect_leaks=0:abort_on_error=0:halt_on_error=1:allocator_may_return_null=1",
     "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",

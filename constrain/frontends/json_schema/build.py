@@ -20,7 +20,6 @@ from constrain.frontends import regex
 from constrain.frontends.json_schema import intersect as algebra
 from constrain.frontends.json_schema.document import Scope, Shelf
 from constrain.frontends.json_schema.findings import Findings
-from constrain.frontends.json_schema.formats import FORMATS
 from constrain.frontends.json_schema.keywords import KEYWORDS, suggestion
 from constrain.frontends.json_schema.options import SchemaOptions
 from constrain.frontends.json_schema.reading import Reading
@@ -94,14 +93,13 @@ Atom = Place | Constant | Negation
 class Builder:
     """The atoms and shapes of one compilation. Not shared between threads."""
 
-    def __init__(self, shelf: Shelf, options: SchemaOptions, overlaps: Mapping[str, Overlaps], patterns: dict[str, Any]):
+    def __init__(self, shelf: Shelf, options: SchemaOptions, overlaps: Mapping[str, Overlaps]):
         self.shelf = shelf
         self.options = options
         self.overlaps = overlaps
         self.findings = Findings()
         self.contradictions: dict[str, str] = {}
         self.unchecked: list[tuple[Place, Reading, list[Shape]]] = []
-        self._patterns = patterns
         self._atoms: list[Atom] = [Place(False, "#", shelf.root)]
         self._ids: dict[tuple[Any, ...], int] = {}
         self._shapes: dict[Child, Shape] = {ANYTHING: ANY, NOTHING: NONE}
@@ -330,25 +328,21 @@ class Builder:
 
         Raises:  PatternError: if it does not parse.
         """
-        found = self._patterns.get(text)
-        if found is None:
-            found = self._patterns[text] = _parsed(text)
+        try:
+            found = _parsed(text)
+        except LimitExceeded as error:
+            error.at = f"{place.path}/{keyword}"
+            raise
         if not isinstance(found, PatternError):
             self.findings.enforced(place.path, keyword)
             return found
         if self.options.on_unsupported == "warn":
-            self.findings.refuse(place.path, keyword, f"cannot be enforced: {found.message}", found.help or "simplify it")
+            reason = f"cannot be enforced: {found.message}"
+            self.findings.refuse(place.path, keyword, reason, found.help or "simplify it")
             return None
         raise PatternError(
             found.message, pattern=found.pattern, position=found.position, at=f"{place.path}/{keyword}", help=found.help
         )
-
-    def format_term(self, name: str) -> Regular:
-        """The decoded strings of a known format."""
-        key = f"format:{name}"
-        if key not in self._patterns:
-            self._patterns[key] = FORMATS[name]()
-        return self._patterns[key]
 
     def names_language(self, child: Child, place: Place, keyword: str) -> Regular | None:
         """The strings of `child`, as a language of names; None where it is refused."""

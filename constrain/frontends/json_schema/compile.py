@@ -87,11 +87,10 @@ def settle(schema: Any, options: SchemaOptions) -> Settled:
         )
     default = dialects.DIALECTS[options.dialect] if options.dialect else dialects.MIXED
     overlaps: dict[str, Overlaps] = {}
-    patterns: dict[str, Any] = {}
     try:
         for _ in range(MAX_ROUNDS):
             shelf = Shelf(schema, default, options.registry)
-            builder = Builder(shelf, options, overlaps, patterns)
+            builder = Builder(shelf, options, overlaps)
             emptiness = Emptiness(builder)
             root = builder.child(schema, "#", shelf.root)
             grammar: GrammarSpec | None = None

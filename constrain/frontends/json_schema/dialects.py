@@ -7,8 +7,8 @@ dialect: 2020-12, plus the older forms that real schemas still hold (`items` as 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from constrain.errors import InvalidSpecification, shorten
@@ -183,13 +183,29 @@ DIALECTS: Mapping[str, Dialect] = {d.name: d for d in (DRAFT4, DRAFT6, DRAFT7, D
 BY_URI: Mapping[str, Dialect] = {d.uri.removeprefix("https:").removeprefix("http:"): d for d in DIALECTS.values()}
 
 
-def dialect_of(schema: Any, default: Dialect, metaschema: Callable[[str], Any] | None = None) -> Dialect:
+VOCABULARIES: Mapping[str, frozenset[str]] = {
+    "validation": frozenset(
+        ("type", "enum", "const", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf",
+         "minLength", "maxLength", "pattern", "minItems", "maxItems", "uniqueItems", "minContains", "maxContains",
+         "required", "minProperties", "maxProperties", "dependentRequired")
+    ),
+    "applicator": frozenset(
+        ("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "items", "prefixItems", "additionalItems", "contains",
+         "properties", "patternProperties", "additionalProperties", "propertyNames", "dependentSchemas")
+    ),
+    "unevaluated": frozenset(("unevaluatedItems", "unevaluatedProperties")),
+}  # fmt: skip
+"""The keywords that a dialect loses if its metaschema's `$vocabulary` does not list their vocabulary."""
+
+
+def dialect_of(schema: Any, default: Dialect, documents: Mapping[str, Any]) -> Dialect:
     """The dialect that the resource `schema` names with `$schema`, or `default` where it names none.
 
-    A metaschema that is not one of the drafts is looked up with `metaschema`, and the draft it is itself written in
-    counts.
+    A metaschema that is not one of the drafts is looked for in `documents`: the draft it is itself written in counts,
+    less the vocabularies that its `$vocabulary` leaves out.
 
-    Raises:  InvalidSpecification: if `$schema` is no string, or names a dialect that nobody knows.
+    Raises:  InvalidSpecification: if `$schema` is no string, names a dialect that nobody knows, or its metaschema
+             requires a vocabulary that nobody knows.
     """
     uri = schema.get("$schema") if isinstance(schema, Mapping) else None
     if uri is None:
@@ -199,12 +215,30 @@ def dialect_of(schema: Any, default: Dialect, metaschema: Callable[[str], Any] |
     found = BY_URI.get(uri.strip().rstrip("#").removeprefix("https:").removeprefix("http:"))
     if found is not None:
         return found
-    own = metaschema(uri) if metaschema is not None else None
-    if isinstance(own, Mapping) and own.get("$schema") != uri:
-        return dialect_of(own, default)
+    metaschema = documents.get(uri, documents.get(uri.rstrip("#")))
+    if isinstance(metaschema, Mapping) and metaschema.get("$schema") not in (uri, None):
+        return _of_metaschema(metaschema, dialect_of(metaschema, default, documents))
     raise InvalidSpecification(
         f"the dialect {shorten(repr(uri))} is not known",
         at="#",
         expected="one of " + ", ".join(d.uri for d in DIALECTS.values()),
         help="leave '$schema' out, or pass the metaschema in registry={uri: schema}",
     )
+
+
+def _of_metaschema(metaschema: Mapping[str, Any], dialect: Dialect) -> Dialect:
+    vocabulary = metaschema.get("$vocabulary")
+    if not isinstance(vocabulary, Mapping):
+        return dialect
+    listed = {uri.rpartition("/vocab/")[2] for uri in vocabulary if uri.startswith("https://json-schema.org/draft/")}
+    for uri, needed in vocabulary.items():
+        if needed is True and not uri.startswith("https://json-schema.org/draft/"):
+            raise InvalidSpecification(
+                f"the vocabulary {shorten(repr(uri))} is required and not known", at="#", help="list it as false"
+            )
+    lost = [keywords_ for name, keywords_ in VOCABULARIES.items() if name not in listed]
+    if "unevaluatedItems" in dialect.readers and "applicator" in listed and dialect is DRAFT2019:
+        lost = [keywords_ for keywords_ in lost if "unevaluatedItems" not in keywords_]
+    hidden = frozenset().union(*lost)
+    kept = {name: reader for name, reader in dialect.readers.items() if name not in hidden}
+    return replace(dialect, readers=kept, known=dialect.known - hidden)

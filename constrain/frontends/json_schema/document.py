@@ -77,7 +77,7 @@ class Scope:
         if identifier is None or schema is self.root:
             return self
         if id(schema) not in self._children:
-            dialect = dialect_of(schema, self.dialect)
+            dialect = dialect_of(schema, self.dialect, self._shelf.documents)
             resolver = self.resolver.in_subresource(dialect.specification().create_resource(schema))
             self._children[id(schema)] = Scope(self._shelf, schema, path, dialect, resolver)
         return self._children[id(schema)]
@@ -96,12 +96,12 @@ class Scope:
         """
         found = self._found.get(reference)
         if found is None:
-            found = self._plain_pointer(reference) or self._resolve(reference, at)
+            found = self._plain_pointer(reference, at) or self._resolve(reference, at)
             self._found[reference] = found
         return found
 
-    def _plain_pointer(self, reference: str) -> tuple[Schema, str, Scope] | None:
-        """A pointer within this resource, if no resource of its own lies on the way."""
+    def _plain_pointer(self, reference: str, at: str) -> tuple[Schema, str, Scope] | None:
+        """A pointer within this resource; None if `reference` is none, or another resource lies on the way."""
         if reference in ("#", ""):
             return self.root, self.path, self
         if not reference.startswith("#/"):
@@ -113,7 +113,7 @@ class Scope:
             segment = (unquote(raw) if "%" in raw else raw).replace("~1", "/").replace("~0", "~")
             node = _step(node, segment)
             if node is _NOWHERE:
-                return None
+                raise ReferenceNotFound(reference, at=at, help=f"there is nothing at {path}/{escape(segment)}")
             path = f"{path}/{escape(segment)}"
         return node, path, self
 
@@ -147,11 +147,11 @@ class Shelf:
     def __init__(self, schema: Schema, dialect: Dialect, documents: Mapping[str, Any] | None):
         self.schema = schema
         self._dialect = dialect
-        self._documents = documents or {}
+        self.documents = documents or {}
         self._places: dict[int, str] | None = None
         self._scopes: dict[tuple[int, str], Scope] = {}
         self._kept: list[Any] = []
-        self.root = Scope(self, schema, "#", dialect_of(schema, dialect), None)
+        self.root = Scope(self, schema, "#", dialect_of(schema, dialect, self.documents), None)
 
     def root_resolver(self) -> Any:
         """A resolver that stands at the schema's root and knows every document given and the metaschemas."""
@@ -160,7 +160,7 @@ class Shelf:
         from referencing.exceptions import CannotDetermineSpecification
 
         resources: list[tuple[str, Any]] = []
-        for uri, document in self._documents.items():
+        for uri, document in self.documents.items():
             default = self._dialect.specification()
             try:
                 resource = Resource.from_contents(document, default_specification=default)
@@ -182,7 +182,7 @@ class Shelf:
         if key not in self._scopes:
             self._kept.append(contents)
             resource_root = self._resource_root(base, resolver)
-            holder = dialect_of(resource_root, dialect) if isinstance(resource_root, Mapping) else dialect
+            holder = dialect_of(resource_root, dialect, self.documents)
             root_path = self._pointers().get(id(resource_root), f"{base}#")
             self._scopes[key] = self._scope_of(base, resource_root, root_path, holder, resolver)
         return contents, path, self._scopes[key]
@@ -207,7 +207,7 @@ class Shelf:
 
     def is_only_anchor(self, schema: Schema, keyword: str, value: object) -> bool:
         """True if `schema` is the one place, of all documents, where `keyword` has that value."""
-        if id(schema) not in self._pointers() or self._documents:
+        if id(schema) not in self._pointers() or self.documents:
             return False
         stack, count = [self.schema], 0
         seen: set[int] = set()

@@ -61,7 +61,7 @@ class Emitter:
         self._rules: dict[str, Grammar] = {}
         self._names: dict[tuple[int, tuple[str, ...], int | None], str] = {}
         self._scalars: dict[int, Lexeme] = {}
-        self._texts: dict[object, Grammar] = {}
+        self._values: dict[tuple[Child, int | None], Grammar] = {}
         self._queue: list[tuple[str, Shape, tuple[str, ...], int | None]] = []
         self._recursive: dict[int, bool] = {}
 
@@ -75,13 +75,27 @@ class Emitter:
             self._rules[name] = start
         while self._queue:
             rule, shape, order, depth = self._queue.pop()
-            self._rules[rule] = self._containers(shape, order, depth)
+            try:
+                self._rules[rule] = self._containers(shape, order, depth)
+            except LimitExceeded as error:
+                error.at = error.at or rule
+                raise
             if len(self._rules) > MAX_RULES:
                 raise LimitExceeded(f"the grammar needs more than {MAX_RULES} rules", limit="grammar_rules", at=rule)
         return GrammarSpec(self._rules, name)
 
     def _value(self, child: Child, depth: int | None) -> Grammar:
         """The texts of the values that `child` allows: a lexeme, a reference to a rule, or a dead term."""
+        made = self._values.get((child, depth))
+        if made is None:
+            try:
+                made = self._values[child, depth] = self._make_value(child, depth)
+            except LimitExceeded as error:  # of a language of numbers, say: it does not know its place
+                error.at = error.at or self._builder.path_of(child)
+                raise
+        return made
+
+    def _make_value(self, child: Child, depth: int | None) -> Grammar:
         if not self._emptiness.inhabited(child):
             return DEAD
         shape = self._builder.shape_of(child)
@@ -187,9 +201,8 @@ class Emitter:
         return Sequence((Lexeme(before), value))
 
     def _refuse_unique(self, path: str, what: str) -> None:
-        self._builder.findings.refuse(
-            path, "uniqueItems", f"cannot be enforced yet over {what}", "remove it, or let items be scalars of one schema"
-        )
+        help = "remove it, or let items be scalars of one schema"
+        self._builder.findings.refuse(path, "uniqueItems", f"cannot be enforced yet over {what}", help)
 
     # ------------------------------------------------------------ objects
 
@@ -200,7 +213,7 @@ class Emitter:
         members = [
             Member(name, self._value(child, inner), name in record.required, self._builder.path_of(child))
             for name, child in self._declared(record, order).items()
-            if not self._is_unspellable(name)
+            if name.isascii() or not self._is_unspellable(name, child)
         ]
         least, most = record.min, record.max
         made: list[Grammar] = []
@@ -242,11 +255,11 @@ class Emitter:
                 declared[name] = child_of(record, name)
         return declared
 
-    def _is_unspellable(self, name: str) -> bool:
+    def _is_unspellable(self, name: str, child: Child) -> bool:
         if not has_surrogate(name):
             return False
-        path = self._builder.path_of(())
-        reason = f"the name {ascii(name)} holds a lone surrogate, cannot be written as UTF-8, and is left out"
+        path = ascii(self._builder.path_of(child))[1:-1]
+        reason = f"the name {name!a} holds a lone surrogate, cannot be written as UTF-8, and is left out"
         self._builder.findings.note(path, "properties", reason, "narrower")
         return True
 

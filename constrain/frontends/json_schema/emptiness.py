@@ -9,9 +9,10 @@ assumption to take back. Only what is needed is explored: optional members are n
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from decimal import Decimal, InvalidOperation, localcontext
 
+from constrain.errors import LimitExceeded
 from constrain.frontends.json_schema import numbers
 from constrain.frontends.json_schema.build import Builder
 from constrain.frontends.json_schema.evaluate import const_is_allowed
@@ -28,15 +29,16 @@ from constrain.frontends.json_schema.shapes import (
     Shape,
     StringShape,
 )
+from constrain.frontends.json_schema.spelling import number_term
 from constrain.frontends.json_schema.values import has_surrogate
 from constrain.grammar import regular
-from constrain.frontends.json_schema.spelling import number_term
 from constrain.grammar.terms import ANY_TEXT, Literal, LiteralSet, Not, Regular, alternation, concat, intersection
 
 Clause = tuple[tuple[Child, ...], int, tuple[tuple[Child, int], ...]]
 """Children that are all needed; how many more members are; optional children, each with how many it may stand for."""
 
 ALWAYS: Clause = ((), 0, ())
+_ALWAYS: Sequence[Clause] = (ALWAYS,)
 
 
 class Emptiness:
@@ -59,6 +61,9 @@ class Emptiness:
         known = self._known
         if child in known:
             return known[child]
+        if ALWAYS in self._clauses_at(child):
+            known[child] = True
+            return True
         waiting: set[Child] = set()
         dependents: dict[Child, list[tuple[Child, Clause]]] = {}
         stack = [child]
@@ -66,7 +71,7 @@ class Emptiness:
             current = stack.pop()
             if current in known or current in waiting:
                 continue
-            clauses = self._clauses_of(self._builder.shape_of(current))
+            clauses = self._clauses_at(current)
             waiting.add(current)
             if any(self._holds(clause) for clause in clauses):
                 self._settle(current, dependents)
@@ -119,13 +124,21 @@ class Emptiness:
 
     # ------------------------------------------------------------ clauses
 
-    def _clauses_of(self, shape: Shape) -> list[Clause]:
+    def _clauses_at(self, child: Child) -> Sequence[Clause]:
+        shape = self._builder.shape_of(child)
+        try:
+            return self._clauses_of(shape)
+        except LimitExceeded as error:
+            error.at = error.at or self._builder.path_of(child)
+            raise
+
+    def _clauses_of(self, shape: Shape) -> Sequence[Clause]:
         if shape.null or shape.booleans:
-            return [ALWAYS]
+            return _ALWAYS
         if any(self.has_string(record) for record in shape.strings):
-            return [ALWAYS]
+            return _ALWAYS
         if any(self.has_number(record) for record in shape.numbers):
-            return [ALWAYS]
+            return _ALWAYS
         clauses = dict.fromkeys([self._clause_of(record) for record in (*shape.arrays, *shape.objects)])
         return [clause for clause in clauses if clause is not None]
 
@@ -233,5 +246,3 @@ def _at_most(term: Regular, limit: int) -> int:
     """How many strings `term` holds, or `limit` if that is less."""
     size = regular.cardinality(term, limit)
     return limit if size is None else min(size, limit)
-
-

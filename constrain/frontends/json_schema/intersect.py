@@ -5,9 +5,9 @@ records contradict each other on their face (bounds that cross, a required name 
 differ). It never looks into a child: whether a conjunction of children is empty is asked later (`emptiness.py`), but
 `dead` may say so at once for children that are told apart by a constant or a type.
 
-`complement` is exact or raises `NoComplement`. Numbers and strings are closed under it. Of arrays and objects it expands
-only what one record can say ("a required name is missing", "this member is there and violates its schema"); that some
-item or extra member violates a schema is an obligation, which no record holds yet.
+`complement` is exact or raises `NoComplement`. Numbers and strings are closed under it. Of arrays and objects it
+expands only what one record can say ("a required name is missing", "this member is there and violates its schema").
+That some item or extra member violates a schema is an obligation, which no record holds yet.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _merge_strings(records: list[StringShape]) -> tuple[StringShape, ...]:
     if len(finite) <= 1 or ANY_STRING in records:
         return _merge(records, ANY_STRING)
     texts = tuple(dict.fromkeys(text for record in finite for text in record.finite or ()))
-    return tuple(dict.fromkeys([r for r in records if r.finite is None])) + (StringShape(finite=texts),)
+    return (*dict.fromkeys([r for r in records if r.finite is None]), StringShape(finite=texts))
 
 
 # ---------------------------------------------------------------- intersection
@@ -386,14 +386,14 @@ def _outside_numbers(records: tuple[NumberShape, ...], at: str) -> tuple[NumberS
     return outside
 
 
-def _outside_array(record: ArrayRecord, negate: Callable[[Child], Child]) -> tuple[ArrayShape, ...]:
+def _outside_array(record: ArrayRecord, negate: Callable[[Child], Child]) -> tuple[ArrayRecord, ...]:
     if record is ANY_ARRAY:
         return ()
     if isinstance(record, ConstShape):
         raise NoComplement("excludes an array by its value")
     if record.unique is not None:
         raise NoComplement("demands items that are not unique")
-    outside = [ArrayShape(max=record.min - 1)] if record.min > 0 else []
+    outside: list[ArrayRecord] = [ArrayShape(max=record.min - 1)] if record.min > 0 else []
     outside += [ArrayShape(min=record.max + 1)] if record.max is not None else []
     for i, child in enumerate(record.prefix):
         if child:
@@ -409,14 +409,14 @@ def _outside_array(record: ArrayRecord, negate: Callable[[Child], Child]) -> tup
     return tuple(outside)
 
 
-def _outside_object(record: ObjectRecord, negate: Callable[[Child], Child]) -> tuple[ObjectShape, ...]:
+def _outside_object(record: ObjectRecord, negate: Callable[[Child], Child]) -> tuple[ObjectRecord, ...]:
     if record is ANY_OBJECT:
         return ()
     if isinstance(record, ConstShape):
         raise NoComplement("excludes an object by its value")
     if any(child for _, child in record.patterns) or (record.extra and (record.members or record.extra != NOTHING)):
         raise NoComplement("demands some member that violates a schema")
-    outside = [ObjectShape({name: NOTHING}) for name in record.required]
+    outside: list[ObjectRecord] = [ObjectShape({name: NOTHING}) for name in record.required]
     for name, child in record.members.items():
         if child:
             outside.append(ObjectShape({name: negate(child)}, required={name: None}))

@@ -46,8 +46,9 @@ def _records() -> Iterable[Keyword]:
         yield Keyword(name, dialects, "annotation", string, "annotation")
 
     yield Keyword("$ref", ALL, "applicator")
-    yield Keyword("$dynamicRef", FROM_2020, "applicator", support="conditional", note="where it can only mean one place")
-    yield Keyword("$recursiveRef", (DRAFT2019,), "applicator", support="conditional", note="without $recursiveAnchor")
+    one_place = "where it can only mean one place"
+    yield Keyword("$dynamicRef", FROM_2020, "applicator", support="conditional", note=one_place)
+    yield Keyword("$recursiveRef", (DRAFT2019,), "applicator", support="conditional", note=one_place)
     for name in ("type", "enum"):
         yield Keyword(name, ALL, "assertion")
     yield Keyword("const", FROM_6, "assertion")

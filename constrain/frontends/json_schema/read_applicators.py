@@ -1,7 +1,7 @@
 """Readers of the keywords that apply schemas in place: references, combinations, conditions, dependencies.
 
-Each adds shapes to `Reading.applied`; they are intersected in document order. Where a complement is needed and cannot be
-said in records, the keyword is refused and what is compiled lets more through.
+Each adds shapes to `Reading.applied`; they are intersected in document order. Where a complement is needed and cannot
+be said in records, the keyword is refused and what is compiled lets more through.
 """
 
 from __future__ import annotations
@@ -182,9 +182,7 @@ def dependencies_mixed(builder: Builder, place: Place, reading: Reading, keyword
     builder.findings.note(place.path, keyword, "as before 2019-09")
 
 
-def _depend_on_names(
-    builder: Builder, place: Place, reading: Reading, keyword: str, name: str, others: Any
-) -> None:
+def _depend_on_names(builder: Builder, place: Place, reading: Reading, keyword: str, name: str, others: Any) -> None:
     needed = names(place, keyword, others)
     needed.pop(name, None)
     if needed:
@@ -247,5 +245,3 @@ def unevaluated(builder: Builder, place: Place, reading: Reading, keyword: str, 
 def _refuse(builder: Builder, place: Place, reading: Reading, keyword: str, reason: str, help: str) -> None:
     reading.exact = False
     builder.findings.refuse(place.path, keyword, reason, help)
-
-

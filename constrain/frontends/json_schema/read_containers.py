@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from constrain.frontends.json_schema.expect import count, fail, flag, members, names, schemas
 from constrain.frontends.json_schema.shapes import ANYTHING, NOTHING, Child, conjoin
-from constrain.grammar.terms import ANY_TEXT, intersection
 from constrain.frontends.json_schema.values import escape
+from constrain.grammar.terms import ANY_TEXT, intersection
 
 if TYPE_CHECKING:
     from constrain.frontends.json_schema.build import Builder, Place

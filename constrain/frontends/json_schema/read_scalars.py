@@ -166,7 +166,7 @@ def string_format(builder: Builder, place: Place, reading: Reading, keyword: str
     if formats == "annotation":
         builder.findings.annotation(place.path, keyword, "formats are annotations, by option")
     elif value in FORMATS:
-        reading.parts = (*reading.parts, builder.format_term(value))
+        reading.parts = (*reading.parts, FORMATS[value]())
         reading.touched.add("string")
         builder.findings.enforced(place.path, keyword)
     elif formats == "known":
@@ -181,5 +181,3 @@ def string_format(builder: Builder, place: Place, reading: Reading, keyword: str
 def content(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
     """`contentEncoding` and its kin assert nothing."""
     builder.findings.annotation(place.path, keyword, "says what a string holds, and asserts nothing")
-
-

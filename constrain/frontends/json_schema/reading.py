@@ -48,45 +48,40 @@ _BY_TYPE: dict[frozenset[str], Shape] = {}
 class Reading:
     """Mutable; lives only while one schema is read."""
 
-    __slots__ = (
-        "additional", "additional_items", "applied", "exclusive_maximum", "exclusive_minimum", "integer", "items",
-        "items_are_tuple", "max_items", "max_length", "max_members", "maximum", "maximum_is_open", "members",
-        "min_items", "min_length", "min_members", "minimum", "minimum_is_open", "multiples", "names", "parts",
-        "patterns", "prefix", "required", "touched", "types", "unique", "values", "exact", "is_open", "base", "plain",
-    )  # fmt: skip
+    # Class attributes are what a schema without the keyword says: an instance holds only what was read.
+    types: frozenset[str] | None = None
+    integer = plain = False
+    exact = True
+    base = ANY
+    minimum: Decimal | None = None
+    maximum: Decimal | None = None
+    minimum_is_open = maximum_is_open = False
+    exclusive_minimum: Decimal | None = None
+    exclusive_maximum: Decimal | None = None
+    multiples: tuple[Decimal, ...] = ()
+    min_length = 0
+    max_length: int | None = None
+    parts: tuple[Regular, ...] = ()
+    prefix: tuple[Child, ...] = ()
+    items: Child = ANYTHING
+    items_are_tuple = False
+    additional_items: Child = ANYTHING
+    min_items = 0
+    max_items: int | None = None
+    unique: str | None = None
+    additional: Child = ANYTHING
+    min_members = 0
+    max_members: int | None = None
+    names: Regular | None = None
+    is_open = False
 
     def __init__(self) -> None:
-        self.types: frozenset[str] | None = None
-        self.integer = self.plain = False
         self.values: list[Shape] = []
         self.applied: list[Shape] = []
         self.touched: set[str] = set()
-        self.exact = True
-        self.minimum: Decimal | None = None
-        self.maximum: Decimal | None = None
-        self.minimum_is_open = self.maximum_is_open = False
-        self.exclusive_minimum: Decimal | None = None
-        self.exclusive_maximum: Decimal | None = None
-        self.multiples: tuple[Decimal, ...] = ()
-        self.min_length = 0
-        self.max_length: int | None = None
-        self.parts: tuple[Regular, ...] = ()
-        self.prefix: tuple[Child, ...] = ()
-        self.items: Child = ANYTHING
-        self.items_are_tuple = False
-        self.additional_items: Child = ANYTHING
-        self.min_items = 0
-        self.max_items: int | None = None
-        self.unique: str | None = None
         self.members: dict[str, Child] = {}
         self.patterns: list[tuple[Regular, Child]] = []
-        self.additional: Child = ANYTHING
         self.required: dict[str, None] = {}
-        self.min_members = 0
-        self.max_members: int | None = None
-        self.names: Regular | None = None
-        self.is_open = False
-        self.base = ANY
 
     def finish(self, builder: Builder, place: Place) -> Shape:
         """The shape of everything read at `place`."""
@@ -130,12 +125,13 @@ class Reading:
 
     def _numbers(self, builder: Builder, place: Place) -> tuple[NumberShape, ...]:
         low = numbers.NumberConstraint(
-            self.minimum, self.maximum, self.minimum_is_open, self.maximum_is_open, self.multiples, self.integer
+            self.minimum,
+            self.maximum,
+            self.minimum_is_open and self.minimum is not None,
+            self.maximum_is_open and self.maximum is not None,
+            self.multiples,
+            self.integer,
         )
-        if self.minimum is None and low.exclusive_minimum:
-            low = numbers.NumberConstraint(None, self.maximum, False, self.maximum_is_open, self.multiples, self.integer)
-        if self.maximum is None and low.exclusive_maximum:
-            low = numbers.NumberConstraint(low.minimum, None, low.exclusive_minimum, False, self.multiples, self.integer)
         if self.exclusive_minimum is not None or self.exclusive_maximum is not None:
             high = numbers.NumberConstraint(
                 self.exclusive_minimum,

@@ -12,7 +12,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 from constrain.frontends.json_schema import numbers
-from constrain.frontends.json_schema.options import SchemaOptions
+from constrain.frontends.json_schema.options import KeyOrder, SchemaOptions
 from constrain.frontends.json_schema.shapes import FREE_NUMBER, NumberShape, Shape
 from constrain.grammar.terms import (
     ANY_TEXT,
@@ -61,10 +61,17 @@ def number_term(record: NumberShape, spelling: numbers.Spelling) -> Regular:
     if not record.without:
         return term
     parts = [term, numbers.number_language(FREE_NUMBER, spelling)]
-    parts += [Not(numbers.number_language(constraint, spelling)) for constraint in record.without]
+    parts += [Not(numbers.number_language(_with_every_text(constraint), spelling)) for constraint in record.without]
     if spelling == "any" and any(constraint.multiple_of for constraint in record.without):
         parts.append(Not(_EXPONENT))
     return intersection(*parts)
+
+
+def _with_every_text(constraint: numbers.NumberConstraint) -> numbers.NumberConstraint:
+    """The same numbers, with `1.0` among the texts of 1: canonically an integer is written without a point."""
+    if not constraint.integer:
+        return constraint
+    return replace(constraint, integer=False, multiple_of=(*constraint.multiple_of, Decimal(1)))
 
 
 def _point(value: Decimal) -> numbers.NumberConstraint:
@@ -82,7 +89,7 @@ class Spelling:
     def __init__(self, options: SchemaOptions):
         self.numbers: numbers.Spelling = options.numbers
         self.encoding: Encoding = "json" if options.escapes == "canonical" else "json_any"
-        self.order = options.key_order
+        self.order: KeyOrder = options.key_order
         self.is_pretty = options.whitespace == "pretty"
         self.before_value: Regular = BLANKS if options.whitespace == "flexible" else EPSILON
         self._object = _flat(options.whitespace, "{", "}")

@@ -1,0 +1,259 @@
+"""Compiling: what is refused and how it is said, what is reported, what is empty."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from constrain.errors import EmptyLanguage, InvalidSpecification, LimitExceeded, PatternError, UnsupportedKeyword
+from constrain.frontends.json_schema import SchemaOptions, compile_schema
+from tests.frontends.json_schema.writing import Judge, error_of
+
+OBJECTS = {"type": "array", "items": {"type": "object"}, "uniqueItems": True}
+
+
+# ---------------------------------------------------------------- malformed keywords
+
+
+@pytest.mark.parametrize(
+    ("schema", "at"),
+    [
+        ({"properties": {"a": {"minimum": "x"}}}, "#/properties/a/minimum"),
+        ({"type": "text"}, "#/type"),
+        ({"type": []}, "#/type"),
+        ({"type": ["string", 3]}, "#/type"),
+        ({"minLength": -1}, "#/minLength"),
+        ({"minLength": 1.5}, "#/minLength"),
+        ({"maxItems": True}, "#/maxItems"),
+        ({"multipleOf": 0}, "#/multipleOf"),
+        ({"required": "a"}, "#/required"),
+        ({"required": True}, "#/required"),
+        ({"enum": 3}, "#/enum"),
+        ({"properties": []}, "#/properties"),
+        ({"properties": {"a~/b": 3}}, "#/properties/a~0~1b"),
+        ({"allOf": []}, "#/allOf"),
+        ({"anyOf": {}}, "#/anyOf"),
+        ({"items": 3}, "#/items"),
+        ({"pattern": 3}, "#/pattern"),
+        ({"uniqueItems": "yes"}, "#/uniqueItems"),
+        ({"$ref": 3}, "#/$ref"),
+        ({"$schema": "http://json-schema.org/draft-04/schema#", "exclusiveMinimum": 3}, "#/exclusiveMinimum"),
+        ({"$schema": "http://json-schema.org/draft-07/schema#", "exclusiveMinimum": True}, "#/exclusiveMinimum"),
+    ],
+)
+def test_a_keyword_value_of_the_wrong_kind_is_refused_with_its_pointer(schema: Any, at: str) -> None:
+    error = error_of({"type": "object", **schema})
+    assert isinstance(error, InvalidSpecification)
+    assert error.at == at
+    assert error.expected
+
+
+def test_a_pattern_that_does_not_parse_names_its_place_and_position() -> None:
+    error = error_of({"properties": {"a": {"pattern": "a(b"}}, "required": ["a"]})
+    assert isinstance(error, PatternError)
+    assert error.at == "#/properties/a/pattern"
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$ref": "#"},
+        {"allOf": [{"$ref": "#"}]},
+        {"anyOf": [{"type": "null"}, {"$ref": "#"}]},
+        {"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"allOf": [{"$ref": "#/$defs/a"}]}}},
+        {"not": {"$ref": "#"}},
+    ],
+)
+def test_recursion_that_never_descends_is_refused_with_its_cycle(schema: Any) -> None:
+    error = error_of(schema)
+    assert isinstance(error, InvalidSpecification)
+    assert "→" in error.message
+
+
+# ---------------------------------------------------------------- refusals
+
+
+def test_all_problems_are_raised_together() -> None:
+    contains = {"type": "array", "contains": {"minimum": 3}}
+    error = error_of({"type": "object", "properties": {"a": OBJECTS, "b": contains}})
+    assert isinstance(error, UnsupportedKeyword)
+    assert {(p.path, p.keyword) for p in error.problems} == {
+        ("#/properties/a", "uniqueItems"),
+        ("#/properties/b", "contains"),
+    }
+    assert all(problem.help and problem.reason for problem in error.problems)
+
+
+def test_warn_compiles_a_wider_language_and_says_where() -> None:
+    schema = {"type": "object", "properties": {"a": OBJECTS}, "required": ["a"]}
+    judge = Judge(schema, on_unsupported="warn")
+    assert judge.accepts_text('{"a":[{},{}]}')
+    [entry] = judge.compiled.report.with_status("refused")
+    assert (entry.path, entry.keyword, entry.direction) == ("#/properties/a", "uniqueItems", "wider")
+    assert not judge.compiled.report.is_exact
+
+
+def test_what_is_only_partly_enforced_is_never_negated() -> None:
+    error = error_of({"not": {"contains": {"minimum": 3}}})
+    assert isinstance(error, UnsupportedKeyword)
+    judge = Judge({"not": {"contains": {"minimum": 3}}}, on_unsupported="warn")
+    assert judge.accepts_text("[1]")
+    assert judge.accepts_text("3")
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"dependencies": {}},
+        {"dependentRequired": {}},
+        {"minProperties": 0},
+        {"uniqueItems": False},
+        {"uniqueItems": True, "maxItems": 1},
+        {"contains": True, "minContains": 0},
+        {"contains": {"minimum": 3}, "minContains": 0},
+        {"if": {"contains": {"minimum": 3}}},
+        {"unevaluatedProperties": True},
+        {"$defs": {"a": {"contains": {"minimum": 3}}}},
+        {"properties": {"a": False, "b": {"not": {}}}},
+    ],
+)
+def test_what_says_nothing_is_not_refused(schema: Any) -> None:
+    assert error_of(schema) is None
+
+
+def test_an_unknown_format_is_an_annotation_or_refused_by_option() -> None:
+    schema = {"type": "string", "format": "colour"}
+    [entry] = compile_schema(schema).report.with_status("annotation")
+    assert entry.keyword == "format"
+    assert isinstance(error_of(schema, formats="all"), UnsupportedKeyword)
+    assert Judge({"type": "string", "format": "ipv4"}, formats="annotation").accepts_text('"x"')
+    assert not Judge({"type": "string", "format": "ipv4"}).accepts_text('"x"')
+
+
+# ---------------------------------------------------------------- the report
+
+
+def test_an_unknown_keyword_is_reported_with_what_was_probably_meant() -> None:
+    report = compile_schema({"type": "object", "propertys": {}, "minimun": 3, "requierd": [], "x-mine": 1}).report
+    reasons = {entry.keyword: entry.reason for entry in report.with_status("annotation")}
+    assert "'minimum'" in reasons["minimun"]
+    assert "'required'" in reasons["requierd"]
+    assert "mean" not in reasons["x-mine"]
+
+
+def test_each_keyword_that_is_enforced_has_an_entry() -> None:
+    report = compile_schema({"type": "object", "properties": {"a": {"type": "string", "minLength": 2}}}).report
+    assert [(e.path, e.keyword) for e in report.with_status("enforced")] == [
+        ("#", "type"), ("#", "properties"), ("#/properties/a", "type"), ("#/properties/a", "minLength"),
+    ]  # fmt: skip
+    assert report.is_exact
+
+
+def test_older_forms_are_read_and_reported_where_no_dialect_is_named() -> None:
+    schema = {"items": [{"type": "null"}], "additionalItems": False, "exclusiveMinimum": True, "minimum": 1,
+              "dependencies": {"a": ["b"]}}  # fmt: skip
+    judge = Judge(schema)
+    noted = {e.keyword for e in judge.compiled.report if e.reason}
+    assert noted == {"items", "additionalItems", "exclusiveMinimum", "dependencies"}
+    for text, accepted in (("1", False), ("1.5", True), ("[null]", True), ("[null,1]", False), ('{"a":1}', False)):
+        assert judge.accepts_text(text) == accepted
+
+
+def test_keywords_of_other_drafts_are_annotations_in_a_named_dialect() -> None:
+    judge = Judge({"$schema": "http://json-schema.org/draft-04/schema#", "const": 3})
+    assert judge.accepts_text("4")
+    assert [e.keyword for e in judge.compiled.report.with_status("annotation")] == ["const"]
+    assert judge.compiled.dialect == "draft4"
+
+
+# ---------------------------------------------------------------- emptiness
+
+
+@pytest.mark.parametrize(
+    ("schema", "said"),
+    [
+        (False, "allows no value"),
+        ({"type": "object", "properties": {"n": {"type": "number", "minimum": 7, "maximum": 3}}, "required": ["n"]},
+         "minimum 7 > maximum 3 at #/properties/n"),
+        ({"type": "integer", "exclusiveMinimum": 4, "exclusiveMaximum": 5}, "no integer"),
+        ({"type": "integer", "minimum": 1, "maximum": 5, "multipleOf": 7}, "multipleOf 7"),
+        ({"type": "string", "minLength": 3, "maxLength": 2}, "minLength 3 > maxLength 2"),
+        ({"type": "object", "required": ["a"], "additionalProperties": False}, "'a' is required"),
+        ({"type": "object", "required": ["a"], "properties": {"a": False}}, "'a' is required"),
+        ({"type": "array", "items": False, "minItems": 1}, "minItems 1"),
+        ({"allOf": [{"type": "string"}, {"type": "number"}]}, "contradict"),
+        ({"const": 1, "type": "string"}, "contradict"),
+        ({"enum": []}, "enum has no values"),
+        ({"not": {}}, "excludes every value"),
+        ({"type": "string", "pattern": "^a$", "minLength": 2}, "#"),
+        ({"type": "array", "items": {"enum": [1, 2]}, "uniqueItems": True, "minItems": 3}, "#"),
+        ({"type": "array", "items": {"type": "boolean"}, "uniqueItems": True, "minItems": 3}, "#"),
+        ({"type": "object", "properties": {"a": {"$ref": "#"}}, "required": ["a"]}, "without end"),
+        ({"type": "array", "items": {"$ref": "#"}, "minItems": 1}, "without end"),
+        ({"type": "object", "additionalProperties": False, "properties": {"a": {}}, "minProperties": 2}, "#"),
+        ({"type": "object", "minProperties": 1, "additionalProperties": {"$ref": "#"}}, "without end"),
+        ({"type": "object", "patternProperties": {"^[ab]$": {}}, "additionalProperties": False, "minProperties": 3},
+         "#"),
+        ({"type": "string", "const": "\ud800"}, "#"),
+    ],
+)  # fmt: skip
+def test_a_schema_that_nothing_satisfies_names_the_contradiction(schema: Any, said: str) -> None:
+    error = error_of(schema)
+    assert isinstance(error, EmptyLanguage)
+    assert said in error.message
+
+
+@pytest.mark.parametrize(
+    ("schema", "accepted", "rejected"),
+    [
+        ({"type": "object", "properties": {"a": {"type": "integer", "minimum": 2, "maximum": 1}}}, "{}", '{"a":1}'),
+        ({"type": "object", "properties": {"a": {"$ref": "#/$defs/e"}, "b": {}},
+          "$defs": {"e": {"type": "object", "properties": {"a": {"$ref": "#/$defs/e"}}, "required": ["a"]}}},
+         '{"b":1}', '{"a":{}}'),
+        ({"type": "array", "prefixItems": [{}, {"enum": []}]}, "[1]", "[1,1]"),
+        ({"anyOf": [{"type": "null"}, {"type": "array", "items": {"$ref": "#/$defs/e"}, "minItems": 1}],
+          "$defs": {"e": {"type": "array", "items": {"$ref": "#/$defs/e"}, "minItems": 1}}}, "null", "[[]]"),
+        ({"anyOf": [{"type": "null"}, {"type": "object", "properties": {"a": {"$ref": "#"}}, "required": ["a"]}]},
+         '{"a":{"a":null}}', "{}"),
+    ],
+)  # fmt: skip
+def test_what_is_empty_inside_is_forbidden_and_the_rest_stays(schema: Any, accepted: str, rejected: str) -> None:
+    judge = Judge(schema)
+    assert judge.accepts_text(accepted)
+    assert not judge.accepts_text(rejected)
+
+
+# ---------------------------------------------------------------- limits
+
+
+def test_alternatives_that_multiply_meet_a_limit_that_names_the_place() -> None:
+    branches = [{"properties": {"a": {"minimum": i}}, "required": [str(i)]} for i in range(20)]
+    wide = [{"anyOf": [{**branch, "required": [f"{j}{k}"]} for k, branch in enumerate(branches)]} for j in range(6)]
+    error = error_of({"type": "object", "properties": {"x": {"allOf": wide}}})
+    assert isinstance(error, LimitExceeded)
+    assert error.at == "#/properties/x"
+
+
+def test_a_thousand_properties_and_definitions_are_quick() -> None:
+    import time
+
+    schema = {
+        "type": "object",
+        "properties": {f"p{i}": {"type": ["string", "null"], "maxLength": i} for i in range(1_000)},
+        "$defs": {f"d{i}": {"type": "object", "properties": {"x": {"$ref": "#"}}} for i in range(1_000)},
+    }
+    start = time.process_time()
+    compile_schema(schema, SchemaOptions())
+    assert time.process_time() - start < 1.0
+
+
+@pytest.mark.parametrize(
+    "keywords",
+    [{"type": "number", "minimum": 10**500}, {"type": "integer", "multipleOf": 12345678901234567890123},
+     {"pattern": "(" * 3_000 + ")" * 3_000}, {"minLength": 10**12}, {"const": [10**500]}],
+)  # fmt: skip
+def test_limits_name_their_place(keywords: Any) -> None:
+    error = error_of({"type": "object", "properties": {"x": keywords}})
+    assert isinstance(error, LimitExceeded | PatternError)
+    assert (error.at or "").startswith("#/properties/x")
