@@ -42,6 +42,14 @@ class Bound:
     is_open: bool
 
     @property
+    def value(self) -> Fraction:
+        return Fraction(int(self.whole + self.fraction), 10 ** len(self.fraction))
+
+    def without_zeros(self, count: int) -> Bound:
+        """The bound of a number that ends in `count` zeros, divided by 10^count."""
+        return Bound(self.whole[:-count], "", self.is_open)
+
+    @property
     def significant(self) -> str:
         """The digits from the first to the last that is not 0; empty for zero."""
         return (self.whole + self.fraction).strip("0")
@@ -62,6 +70,11 @@ class Side:
     high: Bound | None
     whole_digits: int
     fraction_digits: int
+
+    @property
+    def is_free(self) -> bool:
+        """True if it holds every positive number."""
+        return self.high is None and not self.low.significant
 
     @classmethod
     def of(cls, low: Fraction, low_open: bool, high: Fraction | None, high_open: bool, step: Fraction | None) -> Side:
