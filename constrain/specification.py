@@ -127,7 +127,9 @@ def _utf8(text: str | bytes) -> bytes:
     raise InvalidSpecification(f"a text is str or bytes, not {shorten(type(text).__name__)}")
 
 
-def json_schema(schema: Mapping[str, Any] | bool | str | bytes, *, spelling: str | None = None, **options: Any) -> Specification:
+def json_schema(
+    schema: Mapping[str, Any] | bool | str | bytes, *, spelling: str | None = None, **options: Any
+) -> Specification:
     """JSON texts that satisfy `schema`: a dict, a bool, or JSON text.
 
     Args:    key_order="declared" | "any", whitespace="compact" | "spaced" | "pretty" | "flexible",
