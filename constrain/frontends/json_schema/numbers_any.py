@@ -1,7 +1,7 @@
 """Many spellings of constrained numbers: trailing zeros, `-0`, and exponents on a mantissa `d.ddd`.
 
-A magnitude is written plainly, compared digit by digit with the bounds (`_Loose`), or as d.ddd · 10^E with d from 1 to 9,
-where the bounds ask little: E strictly between those of the bounds | E = low's and d.ddd ≥ low's | E = high's and
+A magnitude is written plainly, compared digit by digit with the bounds (`_Loose`), or as d.ddd · 10^E with d from 1 to
+9, where the bounds ask little: E strictly between those of the bounds | E = low's and d.ddd ≥ low's | E = high's and
 d.ddd ≤ high's. So every language is an alternation of comparisons with one string of digits, and whether anything can
 follow a prefix is read off the term. (An intersection of "all mantissas and exponents" with a comparison and with a
 multiple is exact for more texts, and takes the kernel 470,000 derivatives to see that 9 is no beginning of a multiple

@@ -76,7 +76,7 @@ def multiples_of(side: Side, step: Step) -> list[Bound] | None:
 
 
 def stepped(side: Side, step: Step, decimals: Callable[[int, int], Plain]) -> Regular:
-    """Plain decimals within the bounds that are multiples of `step`; `decimals(whole, fraction)` are all of that size."""
+    """Plain decimals within the bounds that are multiples of `step`; `decimals(whole, fraction)`: all of that size."""
     low, high, zeros = side.low, side.high, max(step.exponent, 0)
     if zeros:  # the bounds end in as many zeros: compare what stands before them
         whole = Plain(side.whole_digits - zeros, 0, True)
