@@ -63,8 +63,8 @@ NARROWER: Mapping[str, str] = MappingProxyType(
         "email": "domains with '--' in third place of a label (Punycode), and a backslash before a blank, are left out",
         "idn-email": "names with characters beyond ASCII have at most 32, 21 or 16 characters (2, 3 or 4 bytes each); "
         "domains have left-to-right letters only; and what is left out of email",
-        "regex": "patterns of ECMA-262 with the flag u whose groups nest at most 4 deep; back references, named groups, "
-        "\\0, and ranges and counts whose order only long comparisons show are left out",
+        "regex": "patterns of ECMA-262 with the flag u and groups at most 4 deep; back references, named groups, \\0, "
+        "and ranges and counts whose order only long comparisons show are left out",
     }
 )
 """Format → why its language holds fewer strings than the format: the reason for an "approximated" report entry."""

@@ -1,4 +1,4 @@
-r"""`regex`: strings that are certainly patterns of ECMA-262 with the flag `u` (section 22.2.1, `Pattern[+UnicodeMode]`).
+r"""`regex`: strings that are certainly patterns of ECMA-262 with the flag `u` (its section 22.2.1, "Patterns").
 
 All valid patterns are no regular language, since groups nest and group names may not repeat; this is a part of it that
 holds what people write. Groups and assertions nest to `DEPTH`. What would ask for memory is decided by few characters:
@@ -7,8 +7,8 @@ holds what people write. Groups and assertions nest to `DEPTH`. What would ask f
   code points are compared at the first hexadecimal digit (or the next, after `\u0` and `\u00`), beyond ASCII by block;
 - in `{n,m}`, m has more digits than n, or both have one digit, or two, and n ≤ m.
 
-Left out: back references, named groups, `\0`, modifiers; and what is valid only without `u` (`\-` outside a class, a `{`
-by itself), as many engines refuse it.
+Left out: back references, named groups, `\0`, modifiers; and what is valid only without `u` (`\-` outside a class, a
+`{` by itself), as many engines refuse it.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ NO_RANGE_BEGINS = frozenset('"-:;<=>?@[\\]^_`{|}~')
 CATEGORIES = """
     L Lu Ll Lt LC Lm Lo M Mn Mc Me N Nd Nl No P Pc Pd Ps Pe Pi Pf Po S Sm Sc Sk So Z Zs Zl Zp C Cc Cf Cn Co Cs
     Letter Uppercase_Letter Lowercase_Letter Mark Number Decimal_Number Punctuation Symbol Separator Other
-""".split()
+"""
 PROPERTIES = """
     ASCII Alphabetic Alpha Any Lowercase Uppercase White_Space Emoji Extended_Pictographic ID_Start ID_Continue
     XID_Start XID_Continue Ideographic
-""".split()
+"""
 SCRIPTS = """
     Latin Greek Cyrillic Arabic Hebrew Han Hiragana Katakana Hangul Thai Devanagari Common
-""".split()
+"""
 
 
 def regex() -> Regular:
@@ -68,9 +68,10 @@ def _but(characters: str) -> Regular:
 def _escape() -> Regular:
     """What may follow a backslash inside a class and outside, save for punctuation."""
     code_point = in_order("{", any_of(many(HEX, 1, 5), in_order("10", many(HEX, 4, 4))), "}")
-    names = [*CATEGORIES, *PROPERTIES]
-    names += [f"{key}={one}" for key in ("gc", "General_Category") for one in CATEGORIES]
-    names += [f"{key}={one}" for key in ("sc", "Script", "scx", "Script_Extensions") for one in SCRIPTS]
+    categories = CATEGORIES.split()
+    names = [*categories, *PROPERTIES.split()]
+    names += [f"{key}={one}" for key in ("gc", "General_Category") for one in categories]
+    names += [f"{key}={one}" for key in ("sc", "Script", "scx", "Script_Extensions") for one in SCRIPTS.split()]
     return any_of(
         one_of("dDsSwWfnrtv"),
         in_order("c", ALPHA),

@@ -30,13 +30,12 @@ from ...grammar.terms import (
     CharClass,
     Concat,
     Literal,
-    LiteralSet,
     Regular,
     alternation,
     concat,
     optional,
 )
-from .numbers_canonical import Plain, literal, multiples_of, stepped
+from .numbers_canonical import Plain, literal, multiples_of, one_of, stepped, without_multiples
 from .numbers_side import DIGIT, MAX_DIGITS, NONZERO, Bound, Side, Step, bound, times
 
 MAX_EXPONENT = 400
@@ -51,14 +50,16 @@ PLUS = CharClass(((0x2B, 0x2B),))
 ONE = Bound("1", "", False)
 
 
-def any_language(positive: Side | None, negative: Side | None, has_zero: bool, step: Step | None) -> Regular:
-    """All texts of zero and of both sides; an integer may be written with a point or an exponent."""
-    above = EMPTY if positive is None else _magnitudes(positive, step)
+def any_language(
+    positive: Side | None, negative: Side | None, has_zero: bool, step: Step | None, excluded: tuple[Step, ...]
+) -> Regular:
+    """The texts of zero and of both sides without multiples of `excluded`; an integer may have a point or exponent."""
+    above = EMPTY if positive is None else _magnitudes(positive, step, excluded)
     zero = _zero() if has_zero else EMPTY
     minus = Literal("-")
     if positive == negative:
         return concat(optional(minus), alternation(zero, above))
-    below = EMPTY if negative is None else _magnitudes(negative, step)
+    below = EMPTY if negative is None else _magnitudes(negative, step, excluded)
     return alternation(concat(optional(minus), zero), above, concat(minus, below))
 
 
@@ -68,16 +69,20 @@ def _zero() -> Regular:
 
 
 @lru_cache(maxsize=512)
-def _magnitudes(side: Side, step: Step | None) -> Regular:
+def _magnitudes(side: Side, step: Step | None, excluded: tuple[Step, ...]) -> Regular:
     if step is None:
-        if side.is_free:
+        if side.is_free and not excluded:
             return _free(side.whole_digits, side.fraction_digits)
         plain = _Loose(side.whole_digits, side.fraction_digits, 0).between(side.low, side.high)
+        if excluded:
+            return without_multiples(plain, excluded)
         return alternation(plain, _scientific(side, None))
-    listed = multiples_of(side, step)
+    listed = multiples_of(side, step, excluded)
     if listed is not None:
         return _listed(listed)
     plain = stepped(side, step, lambda whole, fraction: _Loose(whole, fraction, MAX_DIGITS))
+    if excluded:
+        return without_multiples(plain, excluded)
     power = _power_of_ten(step)
     rounder = None if power is None else _rounder(side, power)
     return plain if rounder is None else alternation(plain, _scientific(rounder, power))
@@ -165,22 +170,16 @@ def _listed(multiples: list[Bound]) -> Regular:
     wholes = [one.whole for one in multiples if not one.fraction]
     fractions = [f"{one.whole}.{one.fraction}" for one in multiples if one.fraction]
     zeros = times(ZERO, 0, MAX_DIGITS)
-    parts = [concat(_one_of(wholes), optional(concat(POINT, ZERO, zeros))), concat(_one_of(fractions), zeros)]
+    parts = [concat(one_of(wholes), optional(concat(POINT, ZERO, zeros))), concat(one_of(fractions), zeros)]
     mantissas: dict[int, list[str]] = {}
     for one in multiples:
         mantissas.setdefault(one.magnitude, []).append(one.significant)
     for exponent, digits in mantissas.items():
         short = [one for one in digits if len(one) == 1]
         long = [f"{one[0]}.{one[1:]}" for one in digits if len(one) > 1]
-        mantissa = alternation(
-            concat(_one_of(short), optional(concat(POINT, ZERO, zeros))), concat(_one_of(long), zeros)
-        )
+        mantissa = alternation(concat(one_of(short), optional(concat(POINT, ZERO, zeros))), concat(one_of(long), zeros))
         parts.append(concat(mantissa, _exponent(exponent, exponent)))
     return alternation(*parts)
-
-
-def _one_of(texts: list[str]) -> Regular:
-    return EMPTY if not texts else Literal(texts[0]) if len(texts) == 1 else LiteralSet(tuple(texts))
 
 
 def _power_of_ten(step: Step) -> int | None:

@@ -16,13 +16,14 @@ from ...grammar.terms import (
     DecimalMultiple,
     Literal,
     LiteralSet,
+    Not,
     Regular,
     alternation,
     concat,
     intersection,
     optional,
 )
-from .numbers_side import DIGIT, NONZERO, Bound, Side, Step, bound, digits, times
+from .numbers_side import DIGIT, NONZERO, Bound, Side, Step, digits, times
 
 FEW_MULTIPLES = 2000
 """Up to so many multiples per side are listed one by one."""
@@ -32,14 +33,19 @@ MAX_REMAINDERS = 5000
 
 
 def canonical_language(
-    positive: Side | None, negative: Side | None, has_zero: bool, step: Step | None, integer: bool
+    positive: Side | None,
+    negative: Side | None,
+    has_zero: bool,
+    step: Step | None,
+    integer: bool,
+    excluded: tuple[Step, ...],
 ) -> Regular:
-    """The canonical texts of zero and of both sides; `integer` writes no point at all."""
+    """The canonical texts of zero and of both sides without multiples of `excluded`; `integer` writes no point."""
     parts: list[Regular] = [_zero(integer)] if has_zero else []
     if positive is not None:
-        parts.append(_magnitudes(positive, step, integer))
+        parts.append(_magnitudes(positive, step, integer, excluded))
     if negative is not None:
-        parts.append(concat(Literal("-"), _magnitudes(negative, step, integer)))
+        parts.append(concat(Literal("-"), _magnitudes(negative, step, integer, excluded)))
     return alternation(*parts)
 
 
@@ -47,20 +53,22 @@ def _zero(integer: bool) -> Regular:
     return Literal("0") if integer else LiteralSet(("0", "0.0"))
 
 
-def _magnitudes(side: Side, step: Step | None, integer: bool) -> Regular:
+def _magnitudes(side: Side, step: Step | None, integer: bool, excluded: tuple[Step, ...]) -> Regular:
     if step is None:
-        return Plain(side.whole_digits, side.fraction_digits, False).between(side.low, side.high)
-    listed = multiples_of(side, step)
+        plain = Plain(side.whole_digits, side.fraction_digits, False).between(side.low, side.high)
+        return without_multiples(plain, excluded)
+    listed = multiples_of(side, step, excluded)
     if listed is None:
-        return stepped(side, step, lambda whole, fraction: Plain(whole, fraction, integer))
+        plain = stepped(side, step, lambda whole, fraction: Plain(whole, fraction, integer))
+        return without_multiples(plain, excluded)
     texts: list[str] = []
     for one in listed:
         texts += [one.whole + "." + one.fraction] if one.fraction else [one.whole]
         texts += [one.whole + ".0"] if not one.fraction and not integer else []
-    return Literal(texts[0]) if len(texts) == 1 else LiteralSet(tuple(texts))
+    return one_of(texts)
 
 
-def multiples_of(side: Side, step: Step) -> list[Bound] | None:
+def multiples_of(side: Side, step: Step, excluded: tuple[Step, ...]) -> list[Bound] | None:
     """Every multiple within the bounds, or None where there are many that an automaton can count.
 
     Where there are many, and too many remainders to count, the first 2,000.
@@ -71,8 +79,19 @@ def multiples_of(side: Side, step: Step) -> list[Bound] | None:
         if step.coefficient <= MAX_REMAINDERS:
             return None
         last = first + FEW_MULTIPLES - 1
-    written = (bound(multiple * step.value, False) for multiple in range(int(first), int(last) + 1))
-    return [one for one in written if len(one.whole) <= side.whole_digits]
+    periods = [int(other.value / step.value) for other in excluded]
+    counts = (n for n in range(int(first), int(last) + 1) if all(n % period for period in periods))
+    return [one for one in map(step.times, counts) if len(one.whole) <= side.whole_digits]
+
+
+def without_multiples(plain: Regular, excluded: tuple[Step, ...]) -> Regular:
+    """Those of some unsigned plain decimals that are no multiples of any of `excluded`."""
+    if not excluded:
+        return plain
+    multiples = (
+        DecimalMultiple(one.coefficient * 10 ** max(one.exponent, 0), max(-one.exponent, 0)) for one in excluded
+    )
+    return intersection(plain, *map(Not, multiples))
 
 
 def stepped(side: Side, step: Step, decimals: Callable[[int, int], Plain]) -> Regular:
@@ -180,6 +199,11 @@ class Plain:
                 return up_to
             return concat(Literal("."), _at_most(high.fraction, high.is_open, self.fraction, may_end=False))
         return concat(Literal("."), _within(low, high, self.fraction))
+
+
+def one_of(texts: list[str]) -> Regular:
+    """One of `texts`; `EMPTY` if there is none."""
+    return EMPTY if not texts else Literal(texts[0]) if len(texts) == 1 else LiteralSet(tuple(texts))
 
 
 def literal(text: str) -> Regular:

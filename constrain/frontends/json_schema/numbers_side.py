@@ -32,6 +32,14 @@ class Step:
     def value(self) -> Fraction:
         return self.coefficient * Fraction(10) ** self.exponent
 
+    def times(self, count: int) -> Bound:
+        """The multiple `count` · step, written out."""
+        digits, places = str(self.coefficient * count), -self.exponent
+        if places <= 0:
+            return Bound(digits + "0" * -places, "", False)
+        digits = digits.rjust(places + 1, "0")
+        return Bound(digits[:-places], digits[-places:].rstrip("0"), False)
+
 
 @dataclass(frozen=True, slots=True)
 class Bound:
