@@ -31,7 +31,7 @@ LISTED = 40
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--step-limit", type=float, default=2.0, metavar="S", help="seconds for one compile or verdict")
+    parser.add_argument("--step-limit", type=float, default=2.0, metavar="S", help="processor seconds for one compile or verdict")
     parser.add_argument("--name", help="of the result files (default: conformance-…)")
     bodies = parser.add_subparsers(dest="body", required=True)
     maskbench = bodies.add_parser("maskbench", help="maskbench-dev")
