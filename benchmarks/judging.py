@@ -37,7 +37,7 @@ DOCUMENTED = ("number spelling", "key order", "lone surrogate")
 
 @dataclass
 class Outcome:
-    """What came of compiling: `kinds` are the refused keywords, or the class of the error; times are the processor's."""
+    """What came of compiling: `kinds` are refused keywords, or the error's class; `compile_s` is processor time."""
 
     status: Status
     kinds: tuple[str, ...] = ()

@@ -100,6 +100,7 @@ def run(
                     yield child.index, payload
                     bar.advance(tracked)
                     if isinstance(payload, Lost):
+                        bar.console.print(f"{title} {child.index}: {payload.kind} at {payload.step}", highlight=False)
                         _stop(child)
                         children[position] = child = _start(context, task)
                     _give(child, pending, arguments)
