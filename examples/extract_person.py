@@ -8,12 +8,14 @@ from __future__ import annotations
 import os
 from typing import Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 import constrain
 
 
 class Person(BaseModel):
+    model_config = ConfigDict(extra="forbid")  # without it the model may add members of its own
+
     name: str = Field(min_length=1, max_length=40)
     born: int = Field(ge=1600, le=2030)
     profession: Literal["mathematician", "painter", "politician"]

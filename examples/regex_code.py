@@ -11,8 +11,8 @@ import re
 import constrain
 
 PATTERN = r"(BUG|FEATURE|QUESTION)-(low|medium|high)-[1-9][0-9]{0,2}"
-PROMPT = """Label this message from a customer with a code such as BUG-low-7 (kind, urgency, number of people affected).
-Message: The app crashes at every start since yesterday, for all 250 people in our company. Help, it is urgent!"""
+PROMPT = """Message from a customer: The app crashes at every start, for all 250 people in our company. It is urgent!
+Label it with its kind (BUG, FEATURE or QUESTION), urgency (low, medium or high) and number of people."""
 
 
 def main() -> str:

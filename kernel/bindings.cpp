@@ -63,12 +63,12 @@ void fill(Matcher& m, u32* row) {
   }
   {
     std::unique_lock lock(g.mutex, std::try_to_lock);
-    if (lock.owns_lock() && g.masks->is_cached(m.state())) {
+    if (lock.owns_lock() && !g.reach && g.masks->is_cached(m.state())) {
       g.masks->fill(m.state(), row);
       return;
     }
   }
-  locked_without_gil(g, [&] { g.masks->fill(m.state(), row); });
+  locked_without_gil(g, [&] { g.fill(m.state(), row); });
 }
 
 PyObject* limit_error = nullptr;
@@ -99,6 +99,7 @@ NB_MODULE(_kernel, m) {
            })
       .def_prop_ro("size", &Vocab::size)
       .def_prop_ro("trie_nodes", [](const Vocab& v) { return v.trie().size(); })
+      .def_prop_ro("whole_tokens", &Vocab::whole_tokens)
       .def_prop_ro("alphabet", [](const Vocab& v) { return listed(v.alphabet()); })
       .def("has_longer",
            [](const Vocab& v, const nb::bytes& text) {  // some token begins with `text` and goes on
@@ -197,7 +198,11 @@ NB_MODULE(_kernel, m) {
            })
       .def("finish", [](Compiled& g, Gram start) { locked_without_gil(g, [&] { g.automaton.finish(start); }); })
       .def("is_alive", [](Compiled& g, Gram x) { return g.automaton.is_alive(x); })
-      .def("use", [](Compiled& g, std::shared_ptr<Vocab> v, size_t limit) { g.use(std::move(v), limit); })
+      .def("use",
+           [](Compiled& g, std::shared_ptr<Vocab> v, size_t limit) {  // whether tokens can spell any text at all
+             g.use(std::move(v), limit);
+             return locked_without_gil(g, [&] { return g.start_is_alive(); });
+           })
       // questions about regular terms
       .def("alive", [](Compiled& g, Term t) { return locked_without_gil(g, [&] { return g.automaton.terms.alive(t); }); })
       .def("matches",
@@ -255,7 +260,11 @@ NB_MODULE(_kernel, m) {
       .def("rollback", [](Matcher& x, size_t n) { x.rollback(n); })
       .def("forced", [](Matcher& x, size_t limit) { return to_bytes(locked_without_gil(x.grammar(), [&] { return x.forced(limit); })); })
       .def("completion",
-           [](Matcher& x) { return to_bytes(locked_without_gil(x.grammar(), [&] { return x.grammar().automaton.completion(x.state()); })); })
+           [](Matcher& x) {  // (text, tokens or nothing)
+             std::vector<u32> tokens;
+             std::string text = locked_without_gil(x.grammar(), [&] { return x.completion(tokens); });
+             return nb::make_tuple(to_bytes(text), tokens);
+           })
       .def("cost", [](Matcher& x) { return locked_without_gil(x.grammar(), [&] { return x.grammar().automaton.cost(x.state()); }); })
       .def("legal", [](Matcher& x) { return listed(locked(x.grammar(), [&] { return x.grammar().automaton.legal_bytes(x.state()); })); })
       .def_prop_ro("state", &Matcher::state)

@@ -102,6 +102,12 @@ struct Entry {
   State below;
 };
 
+struct DepthGuard {
+  u32& depth;
+  explicit DepthGuard(u32& d) : depth(d) { ++depth; }
+  ~DepthGuard() { --depth; }
+};
+
 class Automaton {
  public:
   Automaton(const ByteSet& alphabet, const Limits& limits);

@@ -21,6 +21,9 @@
 
 namespace constrain {
 
+inline void set_bit(u32* row, u32 token) { row[token / 32] |= 1u << (token % 32); }
+inline void clear_bit(u32* row, u32 token) { row[token / 32] &= ~(1u << (token % 32)); }
+
 struct Mask {
   std::shared_ptr<const Bits> base;  // may be null: nothing
   std::vector<u32> clear, set;       // tokens, applied in this order

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <optional>
 
-#include "masks.hpp"
+#include "reach.hpp"
 
 namespace constrain {
 
@@ -15,11 +15,18 @@ struct Compiled {
   Automaton automaton;
   std::shared_ptr<Vocab> vocab;
   std::optional<MaskEngine> masks;
+  std::optional<TokenReach> reach;  // only where bytes are not enough
   std::mutex mutex;
+  void fill(State s, u32* row) {
+    if (reach) reach->fill(s, row);
+    else masks->fill(s, row);
+  }
+  bool start_is_alive() { return !reach || reach->alive(automaton.start()); }
   Compiled(const ByteSet& alphabet, const Limits& limits) : automaton(alphabet, limits) {}
   void use(std::shared_ptr<Vocab> v, size_t limit_bytes) {
     vocab = std::move(v);
     masks.emplace(automaton, vocab, limit_bytes);
+    if (vocab->whole_tokens()) reach.emplace(automaton, *masks, vocab);
   }
 };
 
@@ -50,6 +57,7 @@ class Matcher {
         s = grammar_->automaton.step(s, static_cast<u8>(c));
         if (s == kDead) return false;
       }
+      if (grammar_->reach && !grammar_->reach->alive(s)) return false;
       text_ += bytes;
     }
     states_.push_back(s);
@@ -63,10 +71,19 @@ class Matcher {
     text_.resize(lengths_.back());
     terminated_ = false;
   }
+  // A shortest completion as text, and its tokens where only these can say.
+  std::string completion(std::vector<u32>& tokens) {
+    if (!grammar_->reach) return grammar_->automaton.completion(state());
+    tokens = grammar_->reach->completion(state());
+    std::string out;
+    for (u32 t : tokens) out += grammar_->vocab->token(t);
+    return out;
+  }
   // The bytes that must come next whatever is chosen, up to `limit`.
   std::string forced(size_t limit) {
     std::string out;
     State s = state();
+    if (grammar_->reach) return out;  // bytes say nothing of tokens there
     while (!terminated_ && out.size() < limit && !grammar_->automaton.accepts(s)) {
       ByteSet legal = grammar_->automaton.legal_bytes(s);
       if (legal.count() != 1) break;

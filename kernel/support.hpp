@@ -173,6 +173,15 @@ struct Deadline {
   }
 };
 
+inline u32 saturating_add(u32 a, u32 b) { return a > kUnbounded - b ? kUnbounded : a + b; }
+inline u32 saturating_mul(u32 a, u32 b) {
+  if (a == 0 || b == 0) return 0;
+  if (a == kUnbounded || b == kUnbounded) return kUnbounded;
+  u64 p = u64{a} * b;
+  return p >= kUnbounded ? kUnbounded : static_cast<u32>(p);
+}
+inline u64 mulmod(u64 a, u64 b, u64 m) { return static_cast<u64>(static_cast<u128>(a) * b % m); }
+
 struct Limits {
   u32 terms = 4'000'000;       // interned regular terms of one grammar
   u32 states = 4'000'000;      // interned parser states of one grammar

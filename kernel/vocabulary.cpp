@@ -105,6 +105,7 @@ Vocab::Vocab(std::vector<std::string> tokens, std::vector<u32> end_ids)
   std::sort(end_ids_.begin(), end_ids_.end());
   std::vector<std::pair<std::string_view, u32>> entries;
   characters_.resize(tokens_.size());
+  ByteSet used;
   for (u32 i = 0; i < tokens_.size(); ++i) {
     const std::string& t = tokens_[i];
     if (t.empty()) continue;
@@ -112,6 +113,11 @@ Vocab::Vocab(std::vector<std::string> tokens, std::vector<u32> end_ids)
     for (char c : t) characters_[i] += !is_continuation(static_cast<u8>(c));
     most_ = std::max(most_, characters_[i]);
     if (t.size() == 1) alphabet_.add(static_cast<u8>(t[0]));
+    for (char c : t) used.add(static_cast<u8>(c));
+  }
+  if (!(used == alphabet_)) {
+    alphabet_ = used;
+    whole_tokens_ = true;
   }
   trie_ = Trie(std::move(entries));
   std::vector<std::vector<u32>> by_count(most_ + 1);

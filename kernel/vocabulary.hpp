@@ -112,7 +112,10 @@ class Vocab {
   const std::string& token(u32 id) const { return tokens_[id]; }
   const std::vector<u32>& end_ids() const { return end_ids_; }
   bool is_end(u32 id) const;
-  const ByteSet& alphabet() const { return alphabet_; }  // bytes that some token spells alone
+  // The bytes that texts are made of: those that some token spells alone, if that spells every token; else those that
+  // occur in tokens (`whole_tokens`), and what can be finished is decided by tokens (see reach.hpp).
+  const ByteSet& alphabet() const { return alphabet_; }
+  bool whole_tokens() const { return whole_tokens_; }
   u32 characters(u32 id) const { return characters_[id]; }
   u32 most_characters() const { return most_; }
   std::shared_ptr<const Bits> at_most(u32 characters) const;  // tokens that add at most so many characters
@@ -130,6 +133,7 @@ class Vocab {
   u32 most_ = 0;
   Trie trie_;
   ByteSet alphabet_;
+  bool whole_tokens_ = false;
   std::mutex mutex_;
   std::vector<std::shared_ptr<const Bits>> at_most_;
   struct Shared {

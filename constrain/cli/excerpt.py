@@ -20,7 +20,7 @@ def visible(text: str, *, keep: str = "") -> str:
     return shown.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def excerpt(text: str, line: int, column: int, *, margin: str = "    ") -> str:
+def excerpt(text: str, line: int, column: int, *, numbered: bool = True) -> str:
     """Line number `line` of `text` and a caret under `column` (both from 1), in two lines of at most 100 characters."""
     lines = text.split("\n")
     if not 1 <= line <= len(lines):
@@ -31,9 +31,9 @@ def excerpt(text: str, line: int, column: int, *, margin: str = "    ") -> str:
     lead = "…" if start else ""
     tail = "…" if start + SHOWN_CHARACTERS < len(content) else ""
     shown_before = lead + visible(before)
-    number = f"{line} | "
-    caret = " " * (len(margin) + len(number) + _cells(shown_before)) + "^"
-    return f"{margin}{number}{shown_before}{visible(after)}{tail}\n{caret}"
+    margin = f"    {line} | " if numbered else "    "
+    caret = " " * (len(margin) + _cells(shown_before)) + "^"
+    return f"{margin}{shown_before}{visible(after)}{tail}\n{caret}"
 
 
 def _picture(character: str) -> str:

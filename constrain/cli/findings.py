@@ -111,7 +111,7 @@ def _place_in_pattern(pattern: str, position: int) -> Position:
 def _message_with_pattern(error: PatternError) -> str:
     """A pattern inside a schema: the caret under the pattern says more than one under its JSON spelling."""
     place = _place_in_pattern(error.pattern, error.position)
-    return f"{error.message}\n{excerpt(error.pattern, place.line, place.column)}"
+    return f"{error.message}\n{excerpt(error.pattern, place.line, place.column, numbered=False)}"
 
 
 def _placed(finding: Finding, place: Position | None) -> Finding:

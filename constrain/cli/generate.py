@@ -128,7 +128,7 @@ def show_stream(events: Iterator[Event], colours: bool) -> Result:
 def account(result: Result, *, constrained: bool) -> str:
     """One line: tokens, how many were forced, what the mask removed, time, and why it ended."""
     usage = result.usage
-    parts = [f"{usage.completion_tokens} tokens"]
+    parts = [f"{usage.completion_tokens} token{'' if usage.completion_tokens == 1 else 's'}"]
     if constrained:
         parts[0] += f" ({usage.forced_tokens} forced)"
         parts.append(f"{usage.masked_choices:,} choices masked out")

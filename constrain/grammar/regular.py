@@ -82,7 +82,7 @@ def cardinality(term: t.Regular, limit: int) -> int | None:
 
 @lru_cache(maxsize=4096)
 def length_bounds(term: t.Regular) -> tuple[int, int | None]:
-    """Bounds of the length in code points (of the decoded text, for `Encoded`): exact without And and Not, else outer."""
+    """Bounds of the length in code points (decoded, for `Encoded`): exact without And and Not, else outer ones."""
     match term:
         case t.CharClass() | t.DecimalMultiple():
             return (1, 1) if isinstance(term, t.CharClass) else (1, None)

@@ -1,9 +1,9 @@
 """The terms that specifications are compiled to: the one language between front ends and kernel.
 
 Two layers. A *regular term* denotes a set of code point strings, and is closed under all Boolean operations. A
-*grammar term* denotes a set of byte strings: regular terms (as UTF-8) put together by sequence, choice, named rules, and
-two native containers, `Members` (the inside of an object) and `Items` (of an array), that carry what no context-free
-rule says cheaply: required names, key order, counts, no name twice, no value twice.
+*grammar term* denotes a set of byte strings: regular terms (as UTF-8) put together by sequence, choice, named rules,
+and two native containers, `Members` (the inside of an object) and `Items` (of an array), that carry what no
+context-free rule says cheaply: required names, key order, counts, no name twice, no value twice.
 
 Invariant: values are immutable and compare by structure. `CharClass.ranges` is sorted, disjoint, not adjacent, within
 0…0x10FFFF and without surrogates (use `char_class` to build one). No left recursion reaches this layer.
@@ -20,7 +20,7 @@ from typing import Literal as OneOf
 Encoding = OneOf["json", "json_any"]
 """How a character is written inside a JSON string.
 
-"json"      one spelling each: itself, or `\\"`, `\\\\`, `\\b \\f \\n \\r \\t`, and `\\u00xx` (lower case) for other controls.
+"json"      one spelling each: itself, or `\\"`, `\\\\`, `\\b \\f \\n \\r \\t`, and `\\u00xx` (lower case) otherwise.
 "json_any"  also `\\/` and every `\\uXXXX` (either case; surrogate pairs beyond the BMP); lone surrogates never.
 """
 
@@ -32,7 +32,7 @@ SURROGATES = (0xD800, 0xDFFF)
 
 
 class _Composite:
-    """Caches the hash: terms share structure, and hashing one anew at each level would cost its size times its depth."""
+    """Caches the hash: hashing shared structure anew at each level would cost its size times its depth."""
 
     __slots__ = ("_hash",)
 

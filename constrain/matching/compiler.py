@@ -15,7 +15,7 @@ from typing import Any
 from constrain import _kernel
 from constrain.errors import EmptyLanguage, InvalidSpecification, VocabularyError, shorten
 from constrain.grammar import terms
-from constrain.grammar.lower import compile_kernel
+from constrain.grammar.lower import compile_kernel, kernel_limits
 from constrain.matching.matcher import Matcher
 from constrain.matching.vocabulary import Vocabulary
 from constrain.specification import Specification, coerce
@@ -72,7 +72,7 @@ class Compiler:
         self._lock = threading.Lock()
 
     def _warm(self) -> None:
-        """Split the body of a JSON string, which nearly every grammar needs; the vocabulary keeps it. Cost: 1 ms, once."""
+        """Split the body of a JSON string, which nearly every grammar needs; the vocabulary keeps it. Cost: 1 ms."""
         if self._vocab.split_bytes:
             return
         quote = terms.Literal('"')
@@ -118,14 +118,16 @@ class Compiler:
         if deadline_s is not None and (isinstance(deadline_s, bool) or not isinstance(deadline_s, int | float)):
             raise InvalidSpecification(f"deadline_s={shorten(deadline_s)}", expected="seconds, or None")
         kernel, alive = compile_kernel(grammar, self._vocab.alphabet, deadline_s=deadline_s)
+        if alive:
+            with kernel_limits():
+                alive = kernel.use(self._vocab, self.cache_limit_bytes)
         if not alive:
             if not compile_kernel(grammar)[1]:
                 raise EmptyLanguage("no text satisfies the specification", help="loosen what contradicts itself")
             missing = sorted(self.vocabulary.unproducible_bytes)
             raise VocabularyError(
-                "the vocabulary cannot spell any text of the specification: "
-                f"no token is one of the bytes {shorten(missing)}",
-                help="use a tokenizer with a token for each byte that the specification needs",
+                "the vocabulary cannot spell any text of the specification; "
+                f"bytes that are no token of their own: {shorten(missing)}",
+                help="use a tokenizer whose tokens can spell such a text",
             )
-        kernel.use(self._vocab, self.cache_limit_bytes)
         return CompiledGrammar(specification, self.vocabulary, kernel)

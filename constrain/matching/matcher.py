@@ -19,20 +19,29 @@ from constrain.grammar.lower import kernel_limits
 
 if TYPE_CHECKING:
     from constrain.matching.compiler import CompiledGrammar
+    from constrain.matching.vocabulary import Vocabulary
 
 ForcedMode = Literal["canonical", "single", "off"]
 FORCED_LIMIT_BYTES = 1 << 16
 
 
 class Completion(bytes):
-    """A text that completes another; `token_ids` spells it in the vocabulary's own cut."""
+    """A text that completes another; `token_ids` spells it in the vocabulary's own cut (found when first asked for)."""
 
-    token_ids: tuple[int, ...]
+    _vocabulary: Vocabulary
+    _token_ids: tuple[int, ...] | None
 
-    def __new__(cls, text: bytes, token_ids: tuple[int, ...]) -> Completion:
+    def __new__(cls, text: bytes, vocabulary: Vocabulary, token_ids: tuple[int, ...] | None = None) -> Completion:
         made = super().__new__(cls, text)
-        made.token_ids = token_ids
+        made._vocabulary = vocabulary
+        made._token_ids = token_ids
         return made
+
+    @property
+    def token_ids(self) -> tuple[int, ...]:
+        if self._token_ids is None:
+            self._token_ids = tuple(self._vocabulary.encode(bytes(self))) if self else ()
+        return self._token_ids
 
 
 class Matcher:
@@ -154,11 +163,12 @@ class Matcher:
 
         Its `token_ids` are the vocabulary's own cut of it: accepted one after the other by this matcher.
         """
+        vocabulary = self.grammar.vocabulary
         if self.is_terminated:
-            return Completion(b"", ())
+            return Completion(b"", vocabulary, ())
         with kernel_limits(self.text):
-            text = self._kernel.completion()
-        return Completion(text, tuple(self.grammar.vocabulary.encode(text)) if text else ())
+            text, token_ids = self._kernel.completion()
+        return Completion(text, vocabulary, tuple(token_ids) or None)
 
     def forced_tokens(self, mode: ForcedMode = "canonical") -> list[int]:
         """Tokens that must come next whatever is chosen; [] if there is a choice. Nothing is accepted.
@@ -169,7 +179,7 @@ class Matcher:
         """
         if mode == "off" or self.is_terminated:
             return []
-        if mode == "single":
+        if mode == "single" or (mode == "canonical" and self.grammar.vocabulary.kernel.whole_tokens):
             return self._single_tokens()
         if mode != "canonical":
             raise InvalidSpecification(f"mode={shorten(repr(mode))}", expected="'canonical', 'single' or 'off'")

@@ -1,8 +1,8 @@
 """Masks of the shapes that specifications are made of, over three vocabularies, by brute force.
 
 Each shape aims at one way in which the kernel saves work: a wide lexeme with a terminator is split into tokens that
-and remainders, a bounded one is a window over counts, one with excluded texts is a difference from another, and
-caches serve many matchers. Walks are by tokens of the mask, so that every state was reached as a decoder reaches it.
+stay inside and remainders, a bounded one is a window over counts, one with excluded texts is a difference from another,
+and caches serve many matchers. Walks are by tokens of the mask: every state was reached as a decoder reaches it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from constrain.errors import LimitExceeded
 from constrain.grammar import terms
 from constrain.grammar.terms import (
     ANY_CHAR,
@@ -90,7 +89,7 @@ NUMBER_OR_UNIT = Concat(
     )
 )
 
-SHAPES: dict[str, Callable[[], terms.Grammar]] = {
+LEXEMES: dict[str, Callable[[], terms.Grammar]] = {
     "free string": lambda: Lexeme(string(ANY_TEXT)),
     "free string in any spelling": lambda: Lexeme(string(ANY_TEXT, "json_any")),
     "bounded string": lambda: Lexeme(string(Repeat(ANY_CHAR, 2, 12))),
@@ -105,6 +104,9 @@ SHAPES: dict[str, Callable[[], terms.Grammar]] = {
     "one of many": lambda: Lexeme(string(LiteralSet(tuple(f"{i:x}é{i * i}" for i in range(300))))),
     "no terminator": lambda: Lexeme(Repeat(terms.alternation(WORD, Literal(" "), Literal("\n")), 0, None)),
     "multiple with a unit": lambda: Lexeme(NUMBER_OR_UNIT),
+}
+
+SHAPES = LEXEMES | {
     "marks that share a lead byte": lambda: terms.Sequence(
         (Lexeme(Literal("«")), Lexeme(Repeat(Not(LiteralSet(("«", "»"))), 1, 1)), Lexeme(Literal("»")))
     ),
@@ -122,6 +124,15 @@ SHAPES: dict[str, Callable[[], terms.Grammar]] = {
     "unique in any spelling": unique("json_any", "any"),
     "nested": nested,
 }
+
+
+def followed(shape: Callable[[], terms.Grammar]) -> Callable[[], terms.Grammar]:
+    """The shape, and then marks that tokens spell together with the end of a string."""
+    behind = Lexeme(LiteralSet((", ", ",", ": ", "}", "]}", "\n", "é")))
+    return lambda: terms.Sequence((shape(), behind, behind))
+
+
+SHAPES |= {f"{name}, then more": followed(SHAPES[name]) for name in LEXEMES}
 
 
 def spec_of(shape: str) -> terms.GrammarSpec:

@@ -1,14 +1,14 @@
 """JSON Schema: from a schema to a grammar, as an algebra of shapes.
 
-    options.py      how schemas are read and values are written
-    keywords.py     the keyword table            dialects.py   which keywords each draft has, and their readers
-    document.py     JSON text, references        values.py     exact JSON values
-    shapes.py       unions of records            intersect.py  ∩, ∪ and ¬ of shapes
-    read_*.py       one reader for each keyword  reading.py    what they say together
-    build.py        places → shapes, lazily      emptiness.py  is anything left? (least fixed point)
-    spelling.py     how values are spelt         emit.py       shapes → grammar terms
-    numbers*.py     languages of numbers         formats*.py   languages of formats
-    compile.py      all of it, in order
+options.py      how schemas are read and values are written
+keywords.py     the keyword table            dialects.py   which keywords each draft has, and their readers
+document.py     JSON text, references        values.py     exact JSON values
+shapes.py       unions of records            intersect.py  ∩, ∪ and ¬ of shapes
+read_*.py       one reader for each keyword  reading.py    what they say together
+build.py        places → shapes, lazily      emptiness.py  is anything left? (least fixed point)
+spelling.py     how values are spelt         emit.py       shapes → grammar terms
+numbers*.py     languages of numbers         formats*.py   languages of formats
+compile.py      all of it, in order
 """
 
 from constrain.frontends.json_schema.compile import CompiledSchema, compile_schema

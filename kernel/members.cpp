@@ -1,0 +1,212 @@
+// Which members of an object may come next, and values that must not come twice.
+#include <algorithm>
+
+#include "grammar.hpp"
+
+namespace constrain {
+
+// ---------------------------------------------------------------- members: what may come next
+
+u64 Automaton::extras_left(const MembersDef& def, u32 extras) const {
+  u64 used = 0;
+  for (u32 i = extras; i != 0; i = seen_[i].parent) ++used;
+  return def.extras > used ? def.extras - used : 0;
+}
+
+bool Automaton::closable(const MembersDef& def, const Progress& p) const {
+  if (p.count < def.min_count || p.count > def.max_count) return false;
+  if (!def.any_order) return def.next_required[p.pos] == def.members.size();
+  for (u32 i = 0; i < def.members.size(); ++i)
+    if (def.members[i].required && !has_bit(p.seen, i)) return false;
+  return true;
+}
+
+bool Automaton::eligible(const MembersDef& def, u32 progress, u32 i) const {
+  const Progress& p = progresses_[progress];
+  if (!def.members[i].alive || p.count >= def.max_count) return false;
+  if (!def.any_order) {
+    if (i < p.pos || i > def.next_required[p.pos]) return false;
+    if (def.max_count != kUnbounded && p.count + 1 + def.required_from[i + 1] > def.max_count) return false;
+    return def.min_count <= p.count + 1 ||
+           def.alive_from[i + 1] + extras_left(def, p.extras) >= def.min_count - p.count - 1;
+  }
+  if (has_bit(p.seen, i)) return false;
+  if (def.max_count == kUnbounded) return true;  // nothing that is left can be used up by this choice
+  u32 missing = 0;
+  for (u32 k = 0; k < def.members.size(); ++k)
+    missing += k != i && def.members[k].required && !has_bit(p.seen, k);
+  return p.count + 1 + missing <= def.max_count;
+}
+
+bool Automaton::any_eligible(const MembersDef& def, u32 progress, const KeyNode& node) const {
+  const auto& below = node.below;
+  size_t first = def.any_order ? 0
+                               : static_cast<size_t>(std::lower_bound(below.begin(), below.end(),
+                                                                      progresses_[progress].pos) - below.begin());
+  for (size_t k = first; k < below.size(); ++k) {
+    if (eligible(def, progress, below[k])) return true;
+    if (!def.any_order && below[k] > def.next_required[progresses_[progress].pos]) return false;
+  }
+  return false;
+}
+
+bool Automaton::extras_allowed(const MembersDef& def, const Progress& p) const {
+  if (p.count >= def.max_count) return false;
+  if (!def.any_order)  // declared names are over then: what is missing must be made up by other names
+    return def.next_required[p.pos] == def.members.size() && extras_left(def, p.extras) + p.count >= def.min_count;
+  if (def.max_count == kUnbounded) return true;
+  u32 missing = 0;
+  for (u32 k = 0; k < def.members.size(); ++k) missing += def.members[k].required && !has_bit(p.seen, k);
+  return p.count + 1 + missing <= def.max_count;
+}
+
+bool Automaton::has_next(const MembersDef& def, u32 m, u32 id) {
+  for (u32 i = def.any_order ? 0 : progresses_[id].pos; i < def.members.size(); ++i) {
+    if (eligible(def, id, i)) return true;
+    if (!def.any_order && i > def.next_required[progresses_[id].pos]) break;
+  }
+  if (!extras_allowed(def, progresses_[id])) return false;
+  for (u32 c = 0; c < def.classes.size(); ++c)
+    if (def.classes[c].alive && terms.alive(class_key(m, c, progresses_[id].extras))) return true;
+  return false;
+}
+
+Automaton::Progress Automaton::next_progress(const MembersDef& def, const Progress& p, u32 member) const {
+  Progress q = p;
+  q.count = next_count(p.count, def.min_count, def.max_count);
+  if (member == kNone) {
+    if (!def.any_order) q.pos = static_cast<u32>(def.members.size());
+  } else if (!def.any_order) {
+    q.pos = member + 1;
+  }
+  return q;
+}
+
+Term Automaton::class_key(u32 m, u32 c, u32 extras) {
+  const u32 id = members_[m].classes[c].id;
+  if (u32 known = class_keys_.get(id, extras); known != kNone) return known;
+  ByteSet quote;
+  quote.add('"');
+  Term body = members_[m].classes[c].body;
+  const Encoding encoding = members_[m].encoding;
+  std::vector<std::string> plain;
+  std::vector<Term> other;
+  for (u32 i = extras; i != 0; i = seen_[i].parent) {
+    if (seen_[i].item == kUnknownText) continue;
+    const std::string name = texts_[seen_[i].item];
+    if (encoding == Encoding::Json) plain.push_back(encode_json_string(name));
+    else other.push_back(terms.spelled(name, encoding));
+  }
+  if (!plain.empty()) other.push_back(terms.literals(std::move(plain)));
+  if (!other.empty()) body = terms.conj(body, terms.complement(terms.alt(std::move(other))));
+  Term q = terms.bytes(quote);
+  Term key = terms.cat(q, terms.cat(body, q));
+  class_keys_.put(id, extras, key);
+  return key;
+}
+
+bool Automaton::name_unknown(const Frame& f) const {
+  if (f.kind == FrameKind::ClassKey) return seen_[progresses_[f.b].extras].unknown;
+  if (f.kind == FrameKind::Unique) return seen_[f.c].unknown;
+  return false;
+}
+
+State Automaton::after_key(const Frame& key, u32 member, State below) {
+  Frame f{FrameKind::AfterKey, key.a, key.b, member};
+  return expand(single(f, below));
+}
+
+State Automaton::after_class_unknown(const Frame& key, State below) {
+  Progress p = next_progress(members_[key.a], progresses_[key.b], kNone);
+  p.extras = link(seen_table_, seen_, p.extras, kUnknownText);
+  return single({FrameKind::AfterClass, key.a, progress(p), key.c}, below);
+}
+
+State Automaton::after_unique_unknown(const Frame& item, State below) {
+  const ItemsDef& def = items_[item.a];
+  u32 seen = link(seen_table_, seen_, item.c, kUnknownText);
+  return single({FrameKind::Items, item.a, next_count(item.b, def.min_count, def.max_count), seen}, below);
+}
+
+// ---------------------------------------------------------------- unique values
+
+std::string Automaton::value_of(const std::string& text) const {
+  size_t i = text.find_first_not_of(" \t\n\r");
+  if (i == std::string::npos) return text;
+  std::string_view s(text.data() + i, text.size() - i);
+  if (s[0] == '"') return "s" + decode_json_string(s.substr(1, s.size() - 2));
+  if (s[0] != '-' && (s[0] < '0' || s[0] > '9')) return std::string(s);
+  const bool negative = s[0] == '-';
+  if (negative) s.remove_prefix(1);
+  std::string digits;
+  int exponent = 0;
+  bool fraction = false;
+  for (char c : s) {
+    if (c == '.') {
+      fraction = true;
+    } else {
+      digits += c;
+      exponent -= fraction;
+    }
+  }
+  size_t lead = digits.find_first_not_of('0');
+  if (lead == std::string::npos) return "n0";
+  digits.erase(0, lead);
+  while (digits.back() == '0') {
+    digits.pop_back();
+    ++exponent;
+  }
+  return std::string("n") + (negative ? "-" : "") + digits + "e" + std::to_string(exponent);
+}
+
+Term Automaton::value_spellings(const ItemsDef& def, const std::string& value) {
+  if (value[0] == 's' || value[0] != 'n' || value == "null") {
+    if (value[0] != 's') return terms.literal(value);
+    Term q = terms.literal("\"");
+    return terms.cat(q, terms.cat(terms.spelled(std::string_view(value).substr(1), def.encoding), q));
+  }
+  ByteSet zero;
+  zero.add('0');
+  const Term zeros = terms.repeat(terms.bytes(zero), 0, kUnbounded);
+  auto with_fraction = [&](const std::string& whole, const std::string& fraction) {
+    Term tail = terms.cat(terms.literal("." + fraction), fraction.empty() ? terms.repeat(terms.bytes(zero), 1, kUnbounded) : zeros);
+    if (fraction.empty()) tail = terms.alt(kEpsilon, tail);
+    return terms.cat(terms.literal(whole), tail);
+  };
+  if (value == "n0") return terms.cat(terms.alt(kEpsilon, terms.literal("-")), with_fraction("0", ""));
+  const size_t e = value.find('e');
+  const bool negative = value[1] == '-';
+  std::string digits = value.substr(negative ? 2 : 1, e - (negative ? 2 : 1));
+  const int exponent = std::stoi(value.substr(e + 1));
+  std::string whole, fraction;
+  if (exponent >= 0) {
+    whole = digits + std::string(static_cast<size_t>(exponent), '0');
+  } else {
+    const size_t places = static_cast<size_t>(-exponent);
+    if (digits.size() <= places) digits.insert(0, places - digits.size() + 1, '0');
+    whole = digits.substr(0, digits.size() - places);
+    fraction = digits.substr(digits.size() - places);
+  }
+  Term t = with_fraction(whole, fraction);
+  return negative ? terms.cat(terms.literal("-"), t) : t;
+}
+
+Term Automaton::unique_item(u32 i, u32 seen) {
+  if (seen == 0) return items_[i].item;
+  if (u32 known = unique_items_.get(i, seen); known != kNone) return known;
+  std::vector<Term> spellings;
+  for (u32 k = seen; k != 0; k = seen_[k].parent)
+    if (seen_[k].item != kUnknownText) spellings.push_back(value_spellings(items_[i], texts_[seen_[k].item]));
+  Term t = items_[i].item;
+  if (!spellings.empty()) {
+    ByteSet blank;
+    for (char c : {' ', '\t', '\n', '\r'}) blank.add(static_cast<u8>(c));
+    Term any = terms.alt(std::move(spellings));
+    if (terms.live_bytes(t).has(' ')) any = terms.cat(terms.repeat(terms.bytes(blank), 0, kUnbounded), any);
+    t = terms.conj(t, terms.complement(any));
+  }
+  unique_items_.put(i, seen, t);
+  return t;
+}
+
+}  // namespace constrain
