@@ -59,9 +59,11 @@ docs: python ## write the support matrix from the tables in the code
 
 lint: python ## ruff and pyright
 	@$(PYTHON) scripts/setup.py lint
-	@$(VENV)/ruff check .
-	@$(VENV)/ruff format --check .
-	@PATH="$(CURDIR)/$(VENV):$$PATH" $(VENV)/pyright --pythonpath $(VENV)/python
+	@failed=0; \
+	$(VENV)/ruff check . || failed=1; \
+	$(VENV)/ruff format --check --quiet . || { echo "ruff: some files are not laid out as 'make format' does"; failed=1; }; \
+	PATH="$(CURDIR)/$(VENV):$$PATH" $(VENV)/pyright --pythonpath $(VENV)/python || failed=1; \
+	exit $$failed
 
 format: python ## let ruff lay the code out
 	@$(PYTHON) scripts/setup.py lint

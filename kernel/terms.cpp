@@ -16,6 +16,21 @@ u64 power_mod(u32 exponent, u64 m) {
   return r;
 }
 
+// A lower bound of the digits that must follow `rest` to make a multiple of `coefficient`, up to `scale` of them behind
+// the point: m digits add any x < 10^m to rest * 10^m, and zeros behind the point at most take away factors of ten. It
+// is what leads the search for a multiple straight to one.
+u32 digits_needed(u64 coefficient, u64 rest, u32 scale) {
+  for (u64 prime : {u64{2}, u64{5}})
+    for (u32 i = 0; i < scale && coefficient % prime == 0; ++i) coefficient /= prime;
+  u128 ten = 1;
+  u64 here = rest % coefficient;
+  for (u32 count = 1;; ++count) {
+    ten *= 10;
+    here = mulmod(here, 10 % coefficient, coefficient);
+    if ((here == 0 ? 0 : coefficient - here) < ten) return count;
+  }
+}
+
 // Bits of the encodings in which every byte string over `set` is a sequence of whole characters.
 u8 encodings_of_bytes(const ByteSet& set) {
   if (set.word[2] | set.word[3]) return 0;
@@ -118,7 +133,7 @@ Term Terms::intern(Kind kind, u32 a, u32 b, u32 c, u32 d, u64 hash, bool nullabl
     }
     case Kind::Decimal:
       n.plain = (alphabet_.word[0] >> 48 & 0x3FF) == 0x3FF;
-      n.min_bytes = nullable ? 0 : 1;
+      n.min_bytes = nullable ? 0 : digits_needed(decimals_[a][0], decimals_[a][1], c < 2 ? b : b - (c - 2));
       n.max_bytes = kUnbounded;
       n.chars = kAllEncodings;
       break;

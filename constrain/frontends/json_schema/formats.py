@@ -2,11 +2,12 @@
 
 `FORMATS` maps a name to a function that builds its term on first use and keeps it. `NARROWER` lists what a language
 leaves out on purpose, for the report. What is let in always has the format; formats that are no regular languages and
-have no useful regular part (`regex`, `idn-hostname`) are not here.
+have no useful regular part (`idn-hostname`) are not here.
 
 `formats_time`   date, time, date-time, duration: RFC 3339
 `formats_net`    ipv4, ipv6, hostname, email, idn-email: RFC 4291, 1123, 5321, 6531
 `formats_uri`    uri, uri-reference, iri, iri-reference, uri-template: RFC 3986, 3987, 6570
+`formats_regex`  regex: ECMA-262
 `formats_code`   uuid, json-pointer, relative-json-pointer, byte: RFC 9562, 6901, 4648
 """
 
@@ -17,7 +18,7 @@ from functools import lru_cache
 from types import MappingProxyType
 
 from ...grammar.terms import Regular, shared
-from . import formats_code, formats_net, formats_time, formats_uri
+from . import formats_code, formats_net, formats_regex, formats_time, formats_uri
 
 __all__ = ["BEFORE_IDNA", "FORMATS", "NARROWER"]
 
@@ -48,6 +49,7 @@ FORMATS: Mapping[str, Callable[[], Regular]] = MappingProxyType(
             "json-pointer": formats_code.json_pointer,
             "relative-json-pointer": formats_code.relative_json_pointer,
             "byte": formats_code.byte,
+            "regex": formats_regex.regex,
         }.items()
     }
 )
@@ -61,6 +63,8 @@ NARROWER: Mapping[str, str] = MappingProxyType(
         "email": "domains with '--' in third place of a label (Punycode), and a backslash before a blank, are left out",
         "idn-email": "names with characters beyond ASCII have at most 32, 21 or 16 characters (2, 3 or 4 bytes each); "
         "domains have left-to-right letters only; and what is left out of email",
+        "regex": "patterns of ECMA-262 with the flag u and groups at most 4 deep; back references, named groups, \\0, "
+        "and ranges and counts whose order only long comparisons show are left out",
     }
 )
 """Format → why its language holds fewer strings than the format: the reason for an "approximated" report entry."""

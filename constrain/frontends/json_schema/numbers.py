@@ -15,9 +15,13 @@ so that a constraint that some number satisfies has a text, and a bound such as 
 **Canonical spelling** (`numbers_canonical`): integers `0` or `-?[1-9]\\d*`; a number that need not be an integer
 also as `int.frac`, where `frac` is `0` or does not end in 0. So `2`, `2.0`, `0.25`; never `2.50`, `-0`, `-0.0`, `2e3`.
 
-**Any spelling** (`numbers_any`): every JSON number text within those digits, with |exponent| ≤ 400 and at most three
-leading zeros in it; `-0`, `2.50`, `10e-1`, `0.1E+01`. One documented gap: a step with a factor of 2 or 5 beyond the
-seventh power has exponent forms only for some values (`numbers_any.multiples` says which).
+**Any spelling** (`numbers_any`): also trailing zeros, `-0`, and exponents up to ±400 with at most three leading zeros:
+`2.50`, `1E+03`. Zero, and numbers on a side of zero on which nothing is asked, have any mantissa (`10e-1`); others one
+digit before its point, as Python and JavaScript write (`1.5e+300`). Multiples of other than powers of ten have exponents
+only where they are few or round; `numbers_any` says which.
+
+**Long steps.** A step whose coefficient, without its factors of ten, is over 5,000 is not counted by remainders; on each
+side of zero its first 2,000 multiples have texts.
 
 The step of several `multipleOf` (and of `integer`, which is 1) is their least common multiple, an exact decimal.
 """
@@ -75,7 +79,7 @@ def contains(constraint: NumberConstraint, value: Decimal) -> bool:
         return False
     if high is not None and (value > high or (value == high and constraint.exclusive_maximum)):
         return False
-    step = _step(constraint)
+    step = step_of(constraint)
     return step is None or (_exact(value) / step).denominator == 1
 
 
@@ -97,36 +101,38 @@ def is_empty_constraint(constraint: NumberConstraint) -> bool:
     low, high = constraint.minimum, constraint.maximum
     if low is None or high is None:
         return False
-    step = _step(constraint)
+    step = step_of(constraint)
     if step is None:
         return low > high or (low == high and (constraint.exclusive_minimum or constraint.exclusive_maximum))
     return _first_multiple(constraint, step) > _last_multiple(constraint, step)
 
 
-def number_language(constraint: NumberConstraint, spelling: Spelling) -> Regular:
+def number_language(constraint: NumberConstraint, spelling: Spelling, excluded: tuple[Step, ...] = ()) -> Regular:
     """The JSON texts (ASCII) of the numbers that satisfy `constraint`, spelt as the module says.
 
+    Args:    excluded: steps whose multiples are left out (zero too); then all other texts are plain decimals.
     Raises:  LimitExceeded: a bound or step of more than 400 digits, or a step whose coefficient needs over 63 bits.
              InvalidSpecification: a `multipleOf` that is not positive.
-    Cost:    canonical: O(digits of the bounds) nodes; any: O(80) to O(600) nodes, shared between calls.
+    Cost:    canonical: O(digits of the bounds) nodes; any: some 50 to 400 nodes; up to 2,000 texts where listed. Kept.
     """
     _check_sizes(constraint)
-    return _language(replace(constraint, multiple_of=tuple(sorted(set(constraint.multiple_of)))), spelling)
+    return _language(replace(constraint, multiple_of=tuple(sorted(set(constraint.multiple_of)))), spelling, excluded)
 
 
 @lru_cache(maxsize=4096)
-def _language(constraint: NumberConstraint, spelling: Spelling) -> Regular:
+def _language(constraint: NumberConstraint, spelling: Spelling, excluded: tuple[Step, ...]) -> Regular:
     if is_empty_constraint(constraint):
         return EMPTY
-    step = _step(constraint)
-    exact_step = None if step is None else _decimal_step(step)
+    step = step_of(constraint)
+    exact_step = None if step is None else decimal_step(step)
     positive, negative, has_zero = _sides(constraint, step)
+    has_zero = has_zero and not excluded
     if spelling == "canonical":
-        return canonical_language(positive, negative, has_zero, exact_step, constraint.integer)
+        return canonical_language(positive, negative, has_zero, exact_step, constraint.integer, excluded)
     if constraint.plain and constraint.integer:
-        written = canonical_language(positive, negative, has_zero, exact_step, True)
+        written = canonical_language(positive, negative, has_zero, exact_step, True, excluded)
         return alternation(written, Literal("-0")) if has_zero else written
-    return any_language(positive, negative, has_zero, exact_step)
+    return any_language(positive, negative, has_zero, exact_step, excluded)
 
 
 # ---------------------------------------------------------------- exact arithmetic
@@ -136,20 +142,23 @@ def _exact(value: Decimal) -> Fraction:
     return Fraction(value)
 
 
-def _step(constraint: NumberConstraint) -> Fraction | None:
+def step_of(constraint: NumberConstraint) -> Fraction | None:
     """The least common multiple of all steps, or None where every number will do."""
     steps = [_exact(multiple) for multiple in constraint.multiple_of]
     steps += [Fraction(1)] if constraint.integer else []
-    if not steps:
-        return None
-    if min(steps) <= 0:
+    if steps and min(steps) <= 0:
         worst = min(constraint.multiple_of)
         raise InvalidSpecification(f"'multipleOf' must be greater than 0, not {worst}", expected="a positive number")
+    return common_multiple(steps) if steps else None
+
+
+def common_multiple(steps: list[Fraction]) -> Fraction:
+    """The least common multiple."""
     common = math.lcm(*(step.denominator for step in steps))
     return Fraction(math.lcm(*(int(step * common) for step in steps)), common)
 
 
-def _decimal_step(step: Fraction) -> Step:
+def decimal_step(step: Fraction) -> Step:
     """`step` as coefficient · 10^exponent, the coefficient not a multiple of ten."""
     exponent = 0
     while step.denominator != 1:

@@ -1,24 +1,26 @@
-"""Every spelling of constrained numbers: trailing zeros, `-0`, and exponents on any mantissa.
+"""Many spellings of constrained numbers: trailing zeros, `-0`, and exponents on a mantissa `d.ddd`.
 
-A magnitude is mantissa · 10^e; with the mantissa's first digit other than 0 at position p it is d.ddd · 10^E,
-E = p + e. What a constraint asks splits into conditions that each have a small exact regular term, and the language is
-their intersection, so that no arithmetic is left to do while matching:
+A magnitude is written plainly, compared digit by digit with the bounds (`_Loose`), or as d.ddd · 10^E with d from 1 to
+9, where the bounds ask little: E strictly between those of the bounds | E = low's and d.ddd ≥ low's | E = high's and
+d.ddd ≤ high's. So every language is an alternation of comparisons with one string of digits, and whether anything can
+follow a prefix is read off the term. (An intersection of "all mantissas and exponents" with a comparison and with a
+multiple is exact for more texts, and takes the kernel 470,000 derivatives to see that 9 is no beginning of a multiple
+of 4 up to 40.)
 
-`_sized`     E lies in a range: for each p, exponents of a range shifted by -p. A chain over positions.
-`_compared`  the digits, whatever the point, compare with the digits of a bound. From low to high is then
-             E strictly between the bounds' | E = low's and digits ≥ low's | E = high's and digits ≤ high's.
-`_multiple_of_power`  multiples of 10^k (integers: k = 0): the last digit other than 0 is at a position ≥ k - e.
-`_digits_multiple`    for a step coefficient c prime to ten: the digits are a multiple of c, whatever the point.
-`_digits_end`         for c = 2^n or 5^n: the digits without trailing zeros end in one of c's endings.
+Multiples, with few texts on purpose:
 
-A plain decimal is the case e = 0 with nothing written, so it needs no branch of its own.
+- at most 2,000 within the bounds: each by its digits, with trailing zeros or an exponent;
+- of a power of ten: the mantissa's digits after the point are bounded by E, counted;
+- of other steps: plain decimals, intersected with `DecimalMultiple`; exponents only where the value is a multiple of
+  the next power of ten (2 or 0.5, but not 6).
 
-Not exact in spelling (only narrower): for 2^n or 5^n with n > 7, the endings would be too many; then exponent forms are
-admitted where the value is a multiple of the next power of ten, and other values are plain decimals only.
+Numbers without any constraint on their side of zero have every spelling: any mantissa, any exponent.
 """
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
 from functools import lru_cache
 
 from ...grammar.terms import (
@@ -27,53 +29,71 @@ from ...grammar.terms import (
     Alternation,
     CharClass,
     Concat,
-    DecimalMultiple,
     Literal,
-    LiteralSet,
     Regular,
     alternation,
-    char_class,
     concat,
-    intersection,
     optional,
 )
-from .numbers_side import DIGIT, LIMIT_COEFFICIENT, NONZERO, Side, Step, digits, times
+from .numbers_canonical import Plain, literal, multiples_of, one_of, stepped, without_multiples
+from .numbers_side import DIGIT, MAX_DIGITS, NONZERO, Bound, Side, Step, bound, times
 
 MAX_EXPONENT = 400
 MAX_EXPONENT_ZEROS = 3
-MAX_PRIME_POWER = 7
-CHAIN_LEVELS = 40
+MANTISSA_DIGITS = 20
+"""Digits after a mantissa's point, where a bound does not need more; a double needs 16."""
 
 POINT = Literal(".")
-ZERO = Literal("0")
+ZERO = CharClass(((0x30, 0x30),))
 E = CharClass(((0x45, 0x45), (0x65, 0x65)))
-UNCHECKED_TAIL = optional(concat(E, times(CharClass(((0x2B, 0x2B), (0x2D, 0x2D), (0x30, 0x39))), 0, None)))
-"""An exponent or none, its form left to another term of the intersection."""
-
-POINTED_ZEROS = times(concat(ZERO, optional(POINT)), 0, None)
-POINTED_DIGITS = times(concat(DIGIT, optional(POINT)), 0, None)
-LEADING_ZEROS = optional(concat(Literal("0."), times(ZERO, 0, None)))
+PLUS = CharClass(((0x2B, 0x2B),))
+ONE = Bound("1", "", False)
 
 
-def any_language(positive: Side | None, negative: Side | None, has_zero: bool, step: Step | None) -> Regular:
-    """All texts of zero and of both sides; an integer may be written with a point or an exponent."""
-    above = EMPTY if positive is None else _magnitudes(positive, step)
+def any_language(
+    positive: Side | None, negative: Side | None, has_zero: bool, step: Step | None, excluded: tuple[Step, ...]
+) -> Regular:
+    """The texts of zero and of both sides without multiples of `excluded`; an integer may have a point or exponent."""
+    above = EMPTY if positive is None else _magnitudes(positive, step, excluded)
     zero = _zero() if has_zero else EMPTY
     minus = Literal("-")
     if positive == negative:
         return concat(optional(minus), alternation(zero, above))
-    below = EMPTY if negative is None else _magnitudes(negative, step)
+    below = EMPTY if negative is None else _magnitudes(negative, step, excluded)
     return alternation(concat(optional(minus), zero), above, concat(minus, below))
 
 
 @lru_cache(maxsize=1)
 def _zero() -> Regular:
-    return concat(ZERO, optional(concat(POINT, times(ZERO, 1, 40))), _tail(-MAX_EXPONENT, MAX_EXPONENT))
+    return concat(ZERO, optional(concat(POINT, times(ZERO, 1, MAX_DIGITS))), _tail(-MAX_EXPONENT, MAX_EXPONENT))
 
 
-def _magnitudes(side: Side, step: Step | None) -> Regular:
-    within = _within(side)
-    return within if step is None else intersection(within, _multiples(step, side.whole_digits, side.fraction_digits))
+@lru_cache(maxsize=512)
+def _magnitudes(side: Side, step: Step | None, excluded: tuple[Step, ...]) -> Regular:
+    if step is None:
+        if side.is_free and not excluded:
+            return _free(side.whole_digits, side.fraction_digits)
+        plain = _Loose(side.whole_digits, side.fraction_digits, 0).between(side.low, side.high)
+        if excluded:
+            return without_multiples(plain, excluded)
+        return alternation(plain, _scientific(side, None))
+    listed = multiples_of(side, step, excluded)
+    if listed is not None:
+        return _listed(listed)
+    plain = stepped(side, step, lambda whole, fraction: _Loose(whole, fraction, MAX_DIGITS))
+    if excluded:
+        return without_multiples(plain, excluded)
+    power = _power_of_ten(step)
+    rounder = None if power is None else _rounder(side, power)
+    return plain if rounder is None else alternation(plain, _scientific(rounder, power))
+
+
+def _free(whole_digits: int, fraction_digits: int) -> Regular:
+    """Every mantissa other than 0 with every exponent."""
+    fraction = concat(POINT, times(DIGIT, 1, fraction_digits))
+    small = concat(Literal("0."), times(ZERO, 0, fraction_digits - 1), NONZERO, times(DIGIT, 0, fraction_digits - 1))
+    whole = concat(NONZERO, times(DIGIT, 0, whole_digits - 1), optional(fraction))
+    return concat(alternation(whole, small), _tail(-MAX_EXPONENT, MAX_EXPONENT))
 
 
 # ---------------------------------------------------------------- exponents
@@ -82,222 +102,187 @@ def _magnitudes(side: Side, step: Step | None) -> Regular:
 @lru_cache(maxsize=4096)
 def _tail(low: int, high: int) -> Regular:
     """What may follow a mantissa so that the exponent lies in low…high: an exponent part, or nothing for 0."""
-    low, high = max(low, -MAX_EXPONENT), min(high, MAX_EXPONENT)
-    if low > high:
-        return EMPTY
-    zeros = times(ZERO, 0, MAX_EXPONENT_ZEROS)
-    plus = CharClass(((0x2B, 0x2B),))
-    written = alternation(
-        concat(optional(plus), zeros, _integers(max(low, 0), high)) if high >= 0 else EMPTY,
-        concat(Literal("-"), zeros, _integers(max(-high, 0), -low)) if low <= 0 else EMPTY,
-    )
-    exponent = concat(E, written)
+    exponent = _exponent(low, high)
     return optional(exponent) if low <= 0 <= high else exponent
 
 
 @lru_cache(maxsize=4096)
-def _integers(low: int, high: int) -> Regular:
-    """The integers low…high, 0 ≤ low ≤ high ≤ 999, as tens with a class of last digits."""
-    parts: list[Regular] = []
-    full: list[str] = []
-    for tens in range(low // 10, high // 10 + 1):
-        first, last = max(low - 10 * tens, 0), min(high - 10 * tens, 9)
-        prefix = str(tens) if tens else ""
-        if (first, last) == (0, 9) and prefix:
-            full.append(prefix)
-        else:
-            parts.append(concat(Literal(prefix) if prefix else EPSILON, digits(first, last)))
-    if full:
-        parts.append(concat(LiteralSet(tuple(full)) if len(full) > 1 else Literal(full[0]), DIGIT))
-    return alternation(*parts)
-
-
-# ---------------------------------------------------------------- magnitudes within bounds
-
-
-def _within(side: Side) -> Regular:
-    """Mantissa and exponent whose value lies between the side's bounds."""
-    size = (side.whole_digits, side.fraction_digits)
-    low, high = side.low, side.high
-    at_least = None if not low.significant else _compared(low.significant, not low.is_open, upwards=True)
-    at_most = None if high is None else _compared(high.significant, not high.is_open, upwards=False)
-    if at_least is not None and at_most is not None and high is not None and low.magnitude == high.magnitude:
-        return intersection(_sized(low.magnitude, low.magnitude, *size), at_least, at_most)
-    above = None if at_least is None else low.magnitude + 1
-    below = None if high is None else high.magnitude - 1
-    parts = [EMPTY if above is not None and below is not None and above > below else _sized(above, below, *size)]
-    if at_least is not None:
-        parts.append(intersection(_sized(low.magnitude, low.magnitude, *size), at_least))
-    if at_most is not None and high is not None:
-        parts.append(intersection(_sized(high.magnitude, high.magnitude, *size), at_most))
-    return alternation(*parts)
-
-
-@lru_cache(maxsize=1024)
-def _sized(low: int | None, high: int | None, whole_digits: int, fraction_digits: int) -> Regular:
-    """Every mantissa other than 0 with every exponent that brings its first digit to a position in low…high."""
-    if low is None and high is None:
-        every = _tail(-MAX_EXPONENT, MAX_EXPONENT)
-        fraction = concat(POINT, times(DIGIT, 1, fraction_digits))
-        small = concat(Literal("0."), _nonzero_within(fraction_digits))
-        whole = concat(NONZERO, times(DIGIT, 0, whole_digits - 1), optional(fraction))
-        return concat(alternation(whole, small), every)
-
-    def tail(position: int) -> Regular:
-        below = -MAX_EXPONENT if low is None else low - position
-        return _tail(below, MAX_EXPONENT if high is None else high - position)
-
-    fraction = optional(concat(POINT, times(DIGIT, 1, fraction_digits)))
-    whole = [concat(fraction, tail(position)) for position in range(whole_digits)]
-    small = [concat(_first_of(fraction_digits - zeros), tail(-zeros - 1)) for zeros in range(fraction_digits)]
-    return alternation(
-        concat(NONZERO, _chain(whole, [DIGIT] * len(whole))), concat(Literal("0."), _chain(small, [ZERO] * len(small)))
+def _exponent(low: int, high: int) -> Regular:
+    """An exponent part in low…high; `EMPTY` if that holds none up to ±400."""
+    low, high = max(low, -MAX_EXPONENT), min(high, MAX_EXPONENT)
+    if low > high:
+        return EMPTY
+    written = alternation(
+        concat(optional(PLUS), _integers(max(low, 0), high)) if high >= 0 else EMPTY,
+        concat(Literal("-"), _integers(max(-high, 0), -low)) if low <= 0 else EMPTY,
     )
+    return concat(E, written)
 
 
-def _first_of(room: int) -> Regular:
-    """A digit other than 0 and up to `room` - 1 more."""
-    return concat(NONZERO, times(DIGIT, 0, room - 1))
+def _integers(low: int, high: int) -> Regular:
+    """The integers low…high, 0 ≤ low ≤ high, with leading zeros."""
+    bounds = (bound(Fraction(one), False) for one in (low, high))
+    return concat(times(ZERO, 0, MAX_EXPONENT_ZEROS), Plain(3, 0, True).between(*bounds))
 
 
-def _nonzero_within(room: int) -> Regular:
-    """Up to `room` digits, not all of them 0."""
-    return _chain([_first_of(room - zeros) for zeros in range(room)], [ZERO] * room)
+def _scientific(side: Side, power: int | None) -> Regular:
+    """d.ddd · 10^E within the bounds of `side`, a multiple of 10^power."""
+    low, high = side.low, side.high
+    first = -MAX_EXPONENT if not low.significant else low.magnitude
+    last = MAX_EXPONENT if high is None else high.magnitude
+    room = max(MANTISSA_DIGITS, len(low.significant), len(high.significant) if high else 0)
+    from_ = None if low.significant in ("", "1") and not (low.significant and low.is_open) else _mantissa(low)
+    to = None if high is None else _mantissa(high)
+
+    def at(exponent: int, least: Bound | None, most: Bound | None) -> Regular:
+        places = room if power is None else min(room, exponent - power)
+        return concat(_Loose(1, places, 0).between(least or ONE, most), _exponent(exponent, exponent))
+
+    if from_ is not None and first == last:
+        return at(first, from_, to)
+    parts = [EMPTY if from_ is None else at(first, from_, None), EMPTY if to is None else at(last, None, to)]
+    first += from_ is not None
+    last -= to is not None
+    return alternation(*parts, _between_exponents(first, last, power, room))
 
 
-def _compared(significant: str, closed: bool, *, upwards: bool) -> Regular:
-    """Mantissas whose digits, whatever the point and the leading zeros, are not below (above) `significant`."""
-    rest = concat(POINTED_DIGITS, UNCHECKED_TAIL)
-    if upwards:
-        equal = rest if closed else concat(POINTED_ZEROS, NONZERO, optional(POINT), rest)
-    else:
-        equal = concat(POINTED_ZEROS, UNCHECKED_TAIL) if closed else EMPTY
-    ends: list[Regular] = []
-    for i, digit in enumerate(int(one) for one in significant):
-        decided = digits(digit + 1, 9) if upwards else digits(0 if i else 1, digit - 1)
-        less = UNCHECKED_TAIL if i and not upwards else EMPTY  # a text that ends here is less
-        ends.append(alternation(concat(decided, optional(POINT), rest), less))
-    links = [concat(Literal(digit), optional(POINT)) for digit in significant]
-    return concat(LEADING_ZEROS, _chain([*ends, equal], links))
+def _mantissa(one: Bound) -> Bound:
+    return Bound(one.significant[0], one.significant[1:], one.is_open)
+
+
+def _between_exponents(first: int, last: int, power: int | None, room: int) -> Regular:
+    """d.ddd · 10^E with E in first…last, the digits after the point no more than E - power."""
+    if power is None:
+        return concat(NONZERO, optional(concat(POINT, times(DIGIT, 1, room))), _exponent(first, last))
+    ends = [_exponent(max(first, power + places), last) for places in range(room + 1)]
+    rest: Regular = EMPTY
+    for end in reversed([end for end in ends[1:] if end != EMPTY]):
+        # not `alternation`, which would compare and hash the whole rest at each level
+        rest = Concat((DIGIT, end if rest is EMPTY else Alternation((end, rest))))
+    return concat(NONZERO, alternation(ends[0], EMPTY if rest is EMPTY else concat(POINT, rest)))
 
 
 # ---------------------------------------------------------------- multiples
 
 
-@lru_cache(maxsize=512)
-def _multiples(step: Step, whole_digits: int, fraction_digits: int) -> Regular:
-    """Numbers other than 0 that are multiples of `step`; the form of the text is given elsewhere."""
-    rest, prime, power = _prime_power(step.coefficient)
-    scale = step.exponent
-    size = (whole_digits, fraction_digits)
-    if power == 0:
-        texts = _multiple_of_power(scale, *size)
-    elif power <= MAX_PRIME_POWER:
-        # the last digit other than 0 stands `place` above the scale, and holds the other prime `place` times
-        options = [
-            intersection(_multiple_of_power(scale + place, *size), _digits_end(prime, power - place))
-            for place in range(power)
-        ]
-        texts = alternation(_multiple_of_power(scale + power, *size), *options)
-    else:
-        texts = alternation(_multiple_of_power(scale + power, *size), _plain_multiples(prime**power, scale))
-    return texts if rest == 1 else intersection(texts, _digits_multiple(rest, fraction_digits))
+def _listed(multiples: list[Bound]) -> Regular:
+    """Each of a few values: its digits and trailing zeros, or a mantissa with its one exponent."""
+    wholes = [one.whole for one in multiples if not one.fraction]
+    fractions = [f"{one.whole}.{one.fraction}" for one in multiples if one.fraction]
+    zeros = times(ZERO, 0, MAX_DIGITS)
+    parts = [concat(one_of(wholes), optional(concat(POINT, ZERO, zeros))), concat(one_of(fractions), zeros)]
+    mantissas: dict[int, list[str]] = {}
+    for one in multiples:
+        mantissas.setdefault(one.magnitude, []).append(one.significant)
+    for exponent, digits in mantissas.items():
+        short = [one for one in digits if len(one) == 1]
+        long = [f"{one[0]}.{one[1:]}" for one in digits if len(one) > 1]
+        mantissa = alternation(concat(one_of(short), optional(concat(POINT, ZERO, zeros))), concat(one_of(long), zeros))
+        parts.append(concat(mantissa, _exponent(exponent, exponent)))
+    return alternation(*parts)
 
 
-def _prime_power(coefficient: int) -> tuple[int, int, int]:
-    """`coefficient` = rest · prime^power, prime 2 or 5, rest prime to ten."""
+def _power_of_ten(step: Step) -> int | None:
+    """The exponent of the least power of ten that `step` divides, if there is one."""
     for prime in (2, 5):
-        power = 0
+        coefficient, power = step.coefficient, 0
         while coefficient % prime == 0:
             coefficient, power = coefficient // prime, power + 1
-        if power:
-            return coefficient, prime, power
-    return coefficient, 2, 0
+        if coefficient == 1:
+            return step.exponent + power
+    return None
 
 
-def _plain_multiples(factor: int, exponent: int) -> Regular:
-    """Multiples of factor · 10^exponent without an exponent part."""
-    if exponent <= 0 or factor * 10**exponent <= LIMIT_COEFFICIENT:
-        return DecimalMultiple(factor * 10 ** max(exponent, 0), max(-exponent, 0))
-    head = intersection(times(DIGIT, 1, None), DecimalMultiple(factor, 0))
-    return concat(head, Literal("0" * exponent), optional(concat(POINT, times(ZERO, 1, None))))
+def _rounder(side: Side, power: int) -> Side | None:
+    """The multiples of 10^power in `side`, or None if there are none."""
+    unit = Fraction(10) ** power
+    low = math.ceil(side.low.value / unit) * unit
+    high = None if side.high is None else math.floor(side.high.value / unit) * unit
+    return None if high is not None and high < low else Side.of(low, False, high, False, unit)
 
 
-def _digits_multiple(factor: int, fraction_digits: int) -> Regular:
-    """The digits, read without their point, are a multiple of `factor`, which is prime to ten.
-
-    With at most s digits after the point, the value is a multiple of factor · 10^-s exactly then.
-    """
-    return concat(DecimalMultiple(factor, fraction_digits), UNCHECKED_TAIL)
+# ---------------------------------------------------------------- plain decimals
 
 
-@lru_cache(maxsize=512)
-def _multiple_of_power(power: int, whole_digits: int, fraction_digits: int) -> Regular:
-    """Multiples of 10^power: after j digits of a fraction, or z zeros at the end, an exponent that makes up for it."""
+class _Loose(Plain):
+    """Plain decimals with trailing zeros: up to `fraction` free digits after the point, then up to `zeros` zeros."""
 
-    def tail(exponent: int) -> Regular:
-        return _tail(exponent, MAX_EXPONENT)
+    def __init__(self, whole: int, fraction: int, zeros: int):
+        super().__init__(whole, fraction, False)
+        self.zeros = zeros
 
-    # after j digits of the fraction; zeros may follow
-    fraction = [
-        concat(times(ZERO, 0 if j else 1, fraction_digits - j), tail(power + j)) for j in range(fraction_digits + 1)
-    ]
-    # after z zeros at the end of the whole part
-    zero_fraction = optional(concat(POINT, times(ZERO, 1, fraction_digits)))
-    zeros = [concat(zero_fraction, tail(power - z)) for z in range(whole_digits)]
-    whole = concat(NONZERO, times(DIGIT, 0, whole_digits - 1))
-    return alternation(
-        concat(alternation(ZERO, whole), POINT, _chain(fraction, [DIGIT] * fraction_digits)),
-        concat(whole, _chain(zeros, [ZERO] * len(zeros))),
-    )
+    def no_fraction(self) -> Regular:
+        return self._pointed(self._at_most("", False, self.fraction, 1), True)
+
+    def _any_fraction(self) -> Regular:
+        return self._pointed(self._digits(1, self.fraction), True)
+
+    def _fraction_from(self, low: Bound) -> Regular:
+        ends = not low.fraction and not low.is_open
+        return self._pointed(self._at_least(low.fraction, low.is_open, self.fraction, 1), ends)
+
+    def _fraction_up_to(self, high: Bound) -> Regular:
+        ends = bool(high.fraction) or not high.is_open
+        return self._pointed(self._at_most(high.fraction, high.is_open, self.fraction, 1), ends)
+
+    def _fraction_between(self, low: Bound, high: Bound) -> Regular:
+        """Both bounds have the same whole part."""
+        ends = not low.fraction and not low.is_open and (bool(high.fraction) or not high.is_open)
+        return self._pointed(self._within(low, high), ends)
+
+    def _pointed(self, digits_: Regular, ends: bool) -> Regular:
+        """A point and `digits_`; or nothing, if `ends`."""
+        some = EMPTY if digits_ == EMPTY else concat(POINT, digits_)
+        return EPSILON if ends and some == EMPTY else optional(some) if ends else some
+
+    # -- digits after the point, at least `least` (0 or 1) of them; what is not written is 0
+
+    def _digits(self, least: int, room: int) -> Regular:
+        """Any digits, then zeros."""
+        if room <= 0 or not self.zeros:
+            return times(DIGIT, least, max(room, 0)) if room > 0 else times(ZERO, least, self.zeros)
+        return concat(times(DIGIT, least, room), times(ZERO, 0, self.zeros))
+
+    def _at_least(self, fraction: str, is_open: bool, room: int, least: int) -> Regular:
+        if not fraction:
+            if not is_open:
+                return self._digits(least, room)
+            return concat(times(ZERO, 0, room - 1), NONZERO, self._digits(0, room - 1)) if room > 0 else EMPTY
+        parts = [
+            concat(literal(fraction[:i]), _digit(int(digit) + 1, 9), self._digits(0, room - i - 1))
+            for i, digit in enumerate(fraction)
+        ]
+        rest = self._at_least("", is_open, room - len(fraction), 0)
+        return alternation(*parts, concat(literal(fraction), rest))
+
+    def _at_most(self, fraction: str, is_open: bool, room: int, least: int) -> Regular:
+        if not fraction:
+            return EMPTY if is_open else times(ZERO, least, max(room, 0) + self.zeros)
+        parts: list[Regular] = []
+        for i, digit in enumerate(fraction):
+            less = concat(_digit(0, int(digit) - 1), self._digits(0, room - i - 1))
+            parts.append(concat(literal(fraction[:i]), alternation(EPSILON if i >= least else EMPTY, less)))
+        rest = self._at_most("", is_open, room - len(fraction), 0)
+        return alternation(*parts, concat(literal(fraction), rest))
+
+    def _within(self, low: Bound, high: Bound) -> Regular:
+        """At least one digit."""
+        if low.fraction == high.fraction:
+            rest = self._at_most("", False, self.fraction - len(low.fraction), 0 if low.fraction else 1)
+            return EMPTY if low.is_open or high.is_open else concat(literal(low.fraction), rest)
+        padded = low.fraction.ljust(len(high.fraction), "0")
+        at = next((i for i, (a, b) in enumerate(zip(padded, high.fraction, strict=False)) if a != b))
+        left, right, rest = int(padded[at]), int(high.fraction[at]), self.fraction - at - 1
+        ends: Regular = EMPTY  # what ends before that place is low itself
+        if len(low.fraction) <= at and not low.is_open:
+            ends = concat(literal(low.fraction), times(ZERO, 0 if low.fraction else 1, at - len(low.fraction)))
+        decided = alternation(
+            concat(_digit(left, left), self._at_least(low.fraction[at + 1 :], low.is_open, rest, 0)),
+            concat(_digit(left + 1, right - 1), self._digits(0, rest)),
+            concat(_digit(right, right), self._at_most(high.fraction[at + 1 :], high.is_open, rest, 0)),
+        )
+        return alternation(ends, concat(literal(padded[:at]), decided))
 
 
-@lru_cache(maxsize=64)
-def _digits_end(prime: int, power: int) -> Regular:
-    """The digits without their trailing zeros are a multiple of prime^power.
-
-    Read from the right: after some digits, the rest of the number must be ≡ r modulo a smaller power. Multiplying by
-    ten loses one factor: 10x + d ≡ r (mod p^n) asks d ≡ r (mod p) and x ≡ (r - d) / p · (10 / p)^-1 (mod p^(n-1)).
-    """
-    known: dict[tuple[int, int], Regular] = {}
-
-    def heads(left: int, residue: int) -> Regular:
-        """All pointed digit strings whose value is ≡ residue modulo prime^left; of all digits, the last not 0."""
-        if left == 0:
-            return POINTED_DIGITS
-        if (left, residue) not in known:
-            smallest = 1 if left == power else 0
-            smaller = prime ** (left - 1)
-            inverse = pow(10 // prime, -1, smaller) if smaller > 1 else 0
-            by_head: dict[int, list[tuple[int, int]]] = {}
-            for digit in range(smallest, 10):
-                if (residue - digit) % prime == 0:
-                    head = (residue - digit) // prime * inverse % smaller
-                    by_head.setdefault(head, []).append((0x30 + digit, 0x30 + digit))
-            options = [
-                Concat((heads(left - 1, head), char_class(last), optional(POINT))) for head, last in by_head.items()
-            ]
-            known[left, residue] = Alternation((EPSILON, *options) if residue == 0 and not smallest else tuple(options))
-        return known[left, residue]
-
-    return concat(heads(power, 0), POINTED_ZEROS, UNCHECKED_TAIL)
-
-
-# ---------------------------------------------------------------- long chains
-
-
-def _chain(ends: list[Regular], links: list[Regular]) -> Regular:
-    """ends[0] | links[0] (ends[1] | links[1] (ends[2] | …)): what may stand after any number of links.
-
-    Several links share a level where there are many, so that no term is nested deeper than some 80 levels. The smart
-    constructors would compare and hash the whole rest at each level; this does not.
-    """
-    width = 1 + len(ends) // CHAIN_LEVELS
-    rest: Regular = EMPTY
-    for start in reversed(range(0, len(ends), width)):
-        level = list(range(start, min(start + width, len(ends))))
-        options = [concat(*links[start:i], ends[i]) for i in level]
-        options += [Concat((*links[start : start + width], rest))] if rest is not EMPTY else []
-        kept = tuple(one for one in options if one is not EMPTY)
-        rest = Alternation(kept) if len(kept) > 1 else kept[0] if kept else EMPTY
-    return rest
+def _digit(low: int, high: int) -> Regular:
+    return CharClass(((0x30 + low, 0x30 + high),)) if low <= high else EMPTY

@@ -8,7 +8,7 @@ ten are a matter of how many digits or zeros stand at the end, and the rest is l
 
 from __future__ import annotations
 
-from fractions import Fraction
+from collections.abc import Callable
 
 from ...grammar.terms import (
     EMPTY,
@@ -16,27 +16,36 @@ from ...grammar.terms import (
     DecimalMultiple,
     Literal,
     LiteralSet,
+    Not,
     Regular,
     alternation,
     concat,
     intersection,
     optional,
 )
-from .numbers_side import DIGIT, LIMIT_COEFFICIENT, NONZERO, Bound, Side, Step, bound, digits, times
+from .numbers_side import DIGIT, NONZERO, Bound, Side, Step, digits, times
 
 FEW_MULTIPLES = 2000
 """Up to so many multiples per side are listed one by one."""
 
+MAX_REMAINDERS = 5000
+"""Up to so many remainders (of a step without its factors of ten) are counted by an automaton."""
+
 
 def canonical_language(
-    positive: Side | None, negative: Side | None, has_zero: bool, step: Step | None, integer: bool
+    positive: Side | None,
+    negative: Side | None,
+    has_zero: bool,
+    step: Step | None,
+    integer: bool,
+    excluded: tuple[Step, ...],
 ) -> Regular:
-    """The canonical texts of zero and of both sides; `integer` writes no point at all."""
+    """The canonical texts of zero and of both sides without multiples of `excluded`; `integer` writes no point."""
     parts: list[Regular] = [_zero(integer)] if has_zero else []
     if positive is not None:
-        parts.append(_magnitudes(positive, step, integer))
+        parts.append(_magnitudes(positive, step, integer, excluded))
     if negative is not None:
-        parts.append(concat(Literal("-"), _magnitudes(negative, step, integer)))
+        parts.append(concat(Literal("-"), _magnitudes(negative, step, integer, excluded)))
     return alternation(*parts)
 
 
@@ -44,53 +53,63 @@ def _zero(integer: bool) -> Regular:
     return Literal("0") if integer else LiteralSet(("0", "0.0"))
 
 
-def _magnitudes(side: Side, step: Step | None, integer: bool) -> Regular:
+def _magnitudes(side: Side, step: Step | None, integer: bool, excluded: tuple[Step, ...]) -> Regular:
     if step is None:
-        return _Plain(side.whole_digits, side.fraction_digits, False).between(side.low, side.high)
-    listed = _listed(side, step, integer)
-    if listed is not None:
-        return listed
-    fraction_digits = max(0, -step.exponent)
-    texts = _Plain(side.whole_digits, fraction_digits, integer).between(side.low, side.high)
-    if step.coefficient == 1 and step.exponent <= 0:
-        return texts
-    return intersection(texts, _multiples(step, integer))
-
-
-def _listed(side: Side, step: Step, integer: bool) -> Regular | None:
-    """Every multiple within the bounds, or None where there are too many."""
-    if side.high is None:
-        return None
-    first, last = (_value(one) / step.value for one in (side.low, side.high))
-    if last - first >= FEW_MULTIPLES:
-        return None
+        plain = Plain(side.whole_digits, side.fraction_digits, False).between(side.low, side.high)
+        return without_multiples(plain, excluded)
+    listed = multiples_of(side, step, excluded)
+    if listed is None:
+        plain = stepped(side, step, lambda whole, fraction: Plain(whole, fraction, integer))
+        return without_multiples(plain, excluded)
     texts: list[str] = []
-    for multiple in range(int(first), int(last) + 1):
-        written = bound(multiple * step.value, False)
-        if len(written.whole) > side.whole_digits:
-            break
-        texts += [written.whole + "." + written.fraction] if written.fraction else [written.whole]
-        texts += [written.whole + ".0"] if not written.fraction and not integer else []
-    return Literal(texts[0]) if len(texts) == 1 else LiteralSet(tuple(texts))
+    for one in listed:
+        texts += [one.whole + "." + one.fraction] if one.fraction else [one.whole]
+        texts += [one.whole + ".0"] if not one.fraction and not integer else []
+    return one_of(texts)
 
 
-def _value(one: Bound) -> Fraction:
-    return Fraction(int(one.whole + one.fraction), 10 ** len(one.fraction))
+def multiples_of(side: Side, step: Step, excluded: tuple[Step, ...]) -> list[Bound] | None:
+    """Every multiple within the bounds, or None where there are many that an automaton can count.
+
+    Where there are many, and too many remainders to count, the first 2,000.
+    """
+    last = None if side.high is None else side.high.value / step.value
+    first = side.low.value / step.value
+    if last is None or last - first >= FEW_MULTIPLES:
+        if step.coefficient <= MAX_REMAINDERS:
+            return None
+        last = first + FEW_MULTIPLES - 1
+    periods = [int(other.value / step.value) for other in excluded]
+    counts = (n for n in range(int(first), int(last) + 1) if all(n % period for period in periods))
+    return [one for one in map(step.times, counts) if len(one.whole) <= side.whole_digits]
 
 
-def _multiples(step: Step, integer: bool) -> Regular:
-    """Numerals that are multiples of `step`, zero left out where that is simpler; the shape is given elsewhere."""
-    coefficient, exponent = step.coefficient, step.exponent
-    if exponent <= 0:
-        return DecimalMultiple(coefficient, -exponent)
-    if coefficient * 10**exponent <= LIMIT_COEFFICIENT and coefficient > 1:
-        return DecimalMultiple(coefficient * 10**exponent, 0)
-    whole = times(DIGIT, 1, None)
-    head = whole if coefficient == 1 else intersection(whole, DecimalMultiple(coefficient, 0))
-    return concat(head, Literal("0" * exponent), EPSILON if integer else optional(Literal(".0")))
+def without_multiples(plain: Regular, excluded: tuple[Step, ...]) -> Regular:
+    """Those of some unsigned plain decimals that are no multiples of any of `excluded`."""
+    if not excluded:
+        return plain
+    multiples = (
+        DecimalMultiple(one.coefficient * 10 ** max(one.exponent, 0), max(-one.exponent, 0)) for one in excluded
+    )
+    return intersection(plain, *map(Not, multiples))
 
 
-class _Plain:
+def stepped(side: Side, step: Step, decimals: Callable[[int, int], Plain]) -> Regular:
+    """Plain decimals within the bounds that are multiples of `step`; `decimals(whole, fraction)`: all of that size."""
+    low, high, zeros = side.low, side.high, max(step.exponent, 0)
+    if zeros:  # the bounds end in as many zeros: compare what stands before them
+        whole = Plain(side.whole_digits - zeros, 0, True)
+        texts = whole.between(low.without_zeros(zeros), None if high is None else high.without_zeros(zeros))
+        scale, tail = 0, concat(Literal("0" * zeros), decimals(side.whole_digits, 0).no_fraction())
+    else:
+        scale, tail = -step.exponent, EPSILON
+        texts = decimals(side.whole_digits, scale).between(low, high)
+    if step.coefficient > 1:
+        texts = intersection(texts, DecimalMultiple(step.coefficient, scale))
+    return concat(texts, tail)
+
+
+class Plain:
     """Plain decimals of at most `whole.fraction` digits, compared with bounds. `point=False` writes integers only."""
 
     def __init__(self, whole: int, fraction: int, integer: bool):
@@ -131,30 +150,30 @@ class _Plain:
     def _from(self, whole: str, low: Bound) -> Regular:
         """As many digits as `whole`, not less than it; then a fraction that keeps to `low`."""
         parts = [
-            concat(_literal(whole[:i]), digits(int(digit) + 1, 9), self._free(len(whole) - i - 1), self._any_fraction())
+            concat(literal(whole[:i]), digits(int(digit) + 1, 9), self._free(len(whole) - i - 1), self._any_fraction())
             for i, digit in enumerate(whole)
         ]
-        return alternation(*parts, concat(_literal(whole), self._fraction_from(low)))
+        return alternation(*parts, concat(literal(whole), self._fraction_from(low)))
 
     def _up_to(self, whole: str, high: Bound, smallest: int) -> Regular:
         """As many digits as `whole`, not more than it, the first not below `smallest`; then a fraction under `high`."""
         parts = [
             concat(
-                _literal(whole[:i]),
+                literal(whole[:i]),
                 digits(0 if i else smallest, int(digit) - 1),
                 self._free(len(whole) - i - 1),
                 self._any_fraction(),
             )
             for i, digit in enumerate(whole)
         ]
-        return alternation(*parts, concat(_literal(whole), self._fraction_up_to(high)))
+        return alternation(*parts, concat(literal(whole), self._fraction_up_to(high)))
 
     def _free(self, count: int) -> Regular:
         return times(DIGIT, count, count)
 
     # -- fractions: "" | ".0" | "." and digits that do not end in 0
 
-    def _no_fraction(self) -> Regular:
+    def no_fraction(self) -> Regular:
         return EPSILON if self.integer else optional(Literal(".0"))
 
     def _any_fraction(self) -> Regular:
@@ -169,9 +188,9 @@ class _Plain:
 
     def _fraction_up_to(self, high: Bound) -> Regular:
         if not high.fraction:
-            return EMPTY if high.is_open else self._no_fraction()
+            return EMPTY if high.is_open else self.no_fraction()
         some = concat(Literal("."), _at_most(high.fraction, high.is_open, self.fraction, may_end=False))
-        return alternation(self._no_fraction(), some)
+        return alternation(self.no_fraction(), some)
 
     def _fraction_between(self, low: Bound, high: Bound) -> Regular:
         if not low.fraction:
@@ -182,7 +201,12 @@ class _Plain:
         return concat(Literal("."), _within(low, high, self.fraction))
 
 
-def _literal(text: str) -> Regular:
+def one_of(texts: list[str]) -> Regular:
+    """One of `texts`; `EMPTY` if there is none."""
+    return EMPTY if not texts else Literal(texts[0]) if len(texts) == 1 else LiteralSet(tuple(texts))
+
+
+def literal(text: str) -> Regular:
     return Literal(text) if text else EPSILON
 
 
@@ -200,7 +224,7 @@ def _at_least(fraction: str, is_open: bool, room: int, *, may_end: bool) -> Regu
     if not fraction:
         return alternation(EPSILON if may_end and not is_open else EMPTY, _more(room))
     parts = [
-        concat(_literal(fraction[:i]), digits(int(digit) + 1, 9), _end_or_more(room - i - 1))
+        concat(literal(fraction[:i]), digits(int(digit) + 1, 9), _end_or_more(room - i - 1))
         for i, digit in enumerate(fraction)
     ]
     rest = room - len(fraction)
@@ -211,7 +235,7 @@ def _at_most(fraction: str, is_open: bool, room: int, *, may_end: bool) -> Regul
     """Fraction digits not more than `fraction` and, unless `may_end`, more than 0."""
     parts: list[Regular] = [EPSILON] if may_end and (fraction or not is_open) else []
     for i, digit in enumerate(fraction):
-        prefix, rest = _literal(fraction[:i]), room - i - 1
+        prefix, rest = literal(fraction[:i]), room - i - 1
         parts.append(concat(prefix, digits(1, int(digit) - 1), _end_or_more(rest)))
         if digit != "0":
             parts.append(concat(prefix, Literal("0"), _more(rest)))
@@ -231,7 +255,7 @@ def _within(low: Bound, high: Bound, room: int) -> Regular:
     return alternation(
         Literal(low.fraction) if len(low.fraction) <= at and not low.is_open else EMPTY,
         concat(
-            _literal(padded[:at]),
+            literal(padded[:at]),
             alternation(
                 concat(Literal(left), _at_least(low.fraction[at + 1 :], low.is_open, rest, may_end=left != "0")),
                 concat(digits(int(left) + 1, int(right) - 1), _end_or_more(rest)),

@@ -32,6 +32,14 @@ class Step:
     def value(self) -> Fraction:
         return self.coefficient * Fraction(10) ** self.exponent
 
+    def times(self, count: int) -> Bound:
+        """The multiple `count` · step, written out."""
+        digits, places = str(self.coefficient * count), -self.exponent
+        if places <= 0:
+            return Bound(digits + "0" * -places, "", False)
+        digits = digits.rjust(places + 1, "0")
+        return Bound(digits[:-places], digits[-places:].rstrip("0"), False)
+
 
 @dataclass(frozen=True, slots=True)
 class Bound:
@@ -40,6 +48,14 @@ class Bound:
     whole: str
     fraction: str
     is_open: bool
+
+    @property
+    def value(self) -> Fraction:
+        return Fraction(int(self.whole + self.fraction), 10 ** len(self.fraction))
+
+    def without_zeros(self, count: int) -> Bound:
+        """The bound of a number that ends in `count` zeros, divided by 10^count."""
+        return Bound(self.whole[:-count], "", self.is_open)
 
     @property
     def significant(self) -> str:
@@ -62,6 +78,11 @@ class Side:
     high: Bound | None
     whole_digits: int
     fraction_digits: int
+
+    @property
+    def is_free(self) -> bool:
+        """True if it holds every positive number."""
+        return self.high is None and not self.low.significant
 
     @classmethod
     def of(cls, low: Fraction, low_open: bool, high: Fraction | None, high_open: bool, step: Fraction | None) -> Side:

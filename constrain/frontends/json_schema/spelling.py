@@ -12,26 +12,24 @@ from dataclasses import replace
 from decimal import Decimal
 
 from constrain.frontends.json_schema import numbers
+from constrain.frontends.json_schema.numbers_without import language_without
 from constrain.frontends.json_schema.options import KeyOrder, SchemaOptions
-from constrain.frontends.json_schema.shapes import FREE_NUMBER, NumberShape, Shape
+from constrain.frontends.json_schema.shapes import NumberShape, Shape
 from constrain.grammar.terms import (
     ANY_TEXT,
     EMPTY,
     EPSILON,
     Alternation,
-    CharClass,
     Concat,
     Encoded,
     Encoding,
     Literal,
-    Not,
     Punctuation,
     Regular,
     Repeat,
     alternation,
     char_class,
     concat,
-    intersection,
 )
 
 MAX_BLANKS = 64
@@ -43,39 +41,23 @@ _FREE_STRING: dict[Encoding, Regular] = {
     "json": Concat((QUOTE, Encoded(ANY_TEXT, "json"), QUOTE)),
     "json_any": Concat((QUOTE, Encoded(ANY_TEXT, "json_any"), QUOTE)),
 }
-_PLAIN = Repeat(char_class([(0x2D, 0x2D), (0x30, 0x39)]), 1, None)
-_EXPONENT = concat(ANY_TEXT, CharClass(((0x45, 0x45), (0x65, 0x65))), ANY_TEXT)
 
 
 def number_term(record: NumberShape, spelling: numbers.Spelling) -> Regular:
-    """The JSON texts of the numbers in `record`.
-
-    What is excluded is excluded in every text that the number has: where texts could be longer than those of the
-    excluded constraint, or the excluded multiples have exponents that are not all known, fewer texts are allowed.
-    """
-    if record.plain:
-        return intersection(number_term(replace(record, plain=False), spelling), _PLAIN)
+    """The JSON texts of the numbers in `record`."""
     if record.finite is not None:
-        return alternation(*[numbers.number_language(_point(value), spelling) for value in record.finite])
-    term = numbers.number_language(record.constraint, spelling)
+        values = [value for value in record.finite if not record.plain or value == value.to_integral_value()]
+        return alternation(*[numbers.number_language(_point(value, record.plain), spelling) for value in values])
+    constraint = record.constraint
+    if record.plain:
+        constraint = replace(constraint, integer=True, plain=True)
     if not record.without:
-        return term
-    parts = [term, numbers.number_language(FREE_NUMBER, spelling)]
-    parts += [Not(numbers.number_language(_with_every_text(constraint), spelling)) for constraint in record.without]
-    if spelling == "any" and any(constraint.multiple_of for constraint in record.without):
-        parts.append(Not(_EXPONENT))
-    return intersection(*parts)
+        return numbers.number_language(constraint, spelling)
+    return language_without(constraint, record.without, spelling)
 
 
-def _with_every_text(constraint: numbers.NumberConstraint) -> numbers.NumberConstraint:
-    """The same numbers, with `1.0` among the texts of 1: canonically an integer is written without a point."""
-    if not constraint.integer:
-        return constraint
-    return replace(constraint, integer=False, multiple_of=(*constraint.multiple_of, Decimal(1)))
-
-
-def _point(value: Decimal) -> numbers.NumberConstraint:
-    return numbers.NumberConstraint(value, value, integer=value == value.to_integral_value())
+def _point(value: Decimal, plain: bool) -> numbers.NumberConstraint:
+    return numbers.NumberConstraint(value, value, integer=value == value.to_integral_value(), plain=plain)
 
 
 def _any(terms: list[Regular]) -> Regular:

@@ -235,17 +235,14 @@ def test_alternatives_that_multiply_meet_a_limit_that_names_the_place() -> None:
     assert error.at == "#/properties/x"
 
 
-def test_a_thousand_properties_and_definitions_are_quick() -> None:
-    import time
-
+@pytest.mark.timeout(30)
+def test_a_thousand_properties_and_definitions_compile_and_only_what_is_reached() -> None:
     schema = {
         "type": "object",
         "properties": {f"p{i}": {"type": ["string", "null"], "maxLength": i} for i in range(1_000)},
         "$defs": {f"d{i}": {"type": "object", "properties": {"x": {"$ref": "#"}}} for i in range(1_000)},
     }
-    start = time.process_time()
-    compile_schema(schema, SchemaOptions())
-    assert time.process_time() - start < 1.0
+    assert set(compile_schema(schema, SchemaOptions()).grammar.rules) == {"#"}
 
 
 @pytest.mark.parametrize(
