@@ -255,3 +255,11 @@ def test_limits_name_their_place(keywords: Any) -> None:
     error = error_of({"type": "object", "properties": {"x": keywords}})
     assert isinstance(error, LimitExceeded | PatternError)
     assert (error.at or "").startswith("#/properties/x")
+
+
+@pytest.mark.parametrize("first", ["contains", "minContains"])
+def test_what_goes_with_a_refused_keyword_is_reported_as_refused(first: str) -> None:
+    keywords = {"contains": {"type": "string"}, "minContains": 2, "maxContains": 3}
+    schema = {first: keywords[first], **keywords}
+    report = compile_schema(schema, SchemaOptions(on_unsupported="warn")).report
+    assert {entry.keyword: entry.status for entry in report if entry.path == "#"} == dict.fromkeys(keywords, "refused")
