@@ -6,6 +6,7 @@
     suite       the official suite of one draft, spelling="any", formats="annotation", its remotes as the registry.
     cases       cases.jsonl: an accept text must pass under the default, spaced or any spelling, a reject text never.
 
+The tables go to `results/` and, all together, to `docs/results/conformance.md`.
 Exit code 1 if an invalid instance was accepted, an exception was not ours, or a step hung or crashed.
 """
 
@@ -18,7 +19,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from benchmarks import data, judging
+from benchmarks import conformance_page, data, judging
 from benchmarks.first_cut import outside_first_cut, uses_only_first_cut
 from benchmarks.judging import CaseJudged, Judged, Outcome, SuiteJudged
 from benchmarks.tables import counted, summary, table, write_results
@@ -31,7 +32,9 @@ LISTED = 40
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--step-limit", type=float, default=2.0, metavar="S", help="seconds for one compile or verdict")
+    parser.add_argument(
+        "--step-limit", type=float, default=2.0, metavar="S", help="processor seconds for one compile or verdict"
+    )
     parser.add_argument("--name", help="of the result files (default: conformance-…)")
     bodies = parser.add_subparsers(dest="body", required=True)
     maskbench = bodies.add_parser("maskbench", help="maskbench-dev")
@@ -44,9 +47,11 @@ def main() -> None:
     bodies.add_parser("cases", help="cases.jsonl")
     options = parser.parse_args()
     try:
-        sys.exit({"maskbench": maskbench_body, "suite": suite_body, "cases": cases_body}[options.body](options))
+        code = {"maskbench": maskbench_body, "suite": suite_body, "cases": cases_body}[options.body](options)
     except data.DataMissing as error:
         sys.exit(str(error))
+    conformance_page.write()
+    sys.exit(code)
 
 
 def lost_outcome(lost: Lost) -> Outcome:

@@ -84,14 +84,14 @@ def walk_schema(argument: tuple[str, str, Plan], step: Step) -> Walks:
         found.walks += 1
         for position in range(plan.tokens):
             legal = _legal_tokens(matcher.mask(), vocabulary.size)
-            if not legal:
+            if not len(legal):
                 found.faults.append(("empty mask", _shown(matcher.text), f"token {position}"))
                 break
             found.states += 1
             if position % plan.every == 0:
                 _check(matcher, found, judge, is_last=False)
                 step(f"walk {number} token {position}")
-            token = chooser.choice(legal)
+            token = int(legal[chooser.randrange(len(legal))])
             matcher.advance(token)
             if matcher.is_terminated:
                 found.ended += 1
@@ -103,11 +103,12 @@ def walk_schema(argument: tuple[str, str, Plan], step: Step) -> Walks:
     return found
 
 
-def _legal_tokens(mask: Any, size: int) -> list[int]:
+def _legal_tokens(mask: Any, size: int) -> Any:
+    """The ids, as an array: most masks have tens of thousands, and one is wanted."""
     import numpy as np
 
     bits = np.unpackbits(np.ascontiguousarray(mask).view(np.uint8), bitorder="little")[:size]
-    return np.flatnonzero(bits).tolist()
+    return np.flatnonzero(bits)
 
 
 def _check(matcher: Any, found: Walks, judge: _Judge, *, is_last: bool) -> None:

@@ -1,8 +1,12 @@
 """A few worker processes under watch: a task that hangs, crashes or eats memory costs that task, not the run.
 
 A task function runs in a child process and gets a `Step` to call before each thing that may hang (`step("compile")`,
-`step("instance 3")`). The parent kills the child when a step outlasts its limit, records a `Lost` in the task's place
-and starts a fresh child. A signal would not do: a loop inside the kernel does not return to Python to hear it.
+`step("instance 3")`). The parent kills the child when a step outlasts its limit or the child outgrows its memory,
+records a `Lost` in the task's place and starts a fresh child. A signal would not do: a loop inside the kernel does not
+return to Python to hear it.
+
+A step's limit counts the child's processor time where the system tells it (`/proc`), so that a busy machine costs no
+task; the wall clock's limit is `PATIENCE` times as long, for a child that sleeps.
 """
 
 from __future__ import annotations
@@ -19,15 +23,21 @@ from typing import Any, Literal
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+PATIENCE = 20
+"""How many times the processor's limit the wall clock may show."""
+
+MEMORY_LIMIT_BYTES = 2**30
+"""What one child may hold in memory."""
+
 Step = Callable[[str], None]
 Task = Callable[[Any, Step], Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """A task without a result: its last step outlasted the limit (`timeout`) or ended the process (`crash`)."""
+    """A task without a result: its last step outlasted a limit (`timeout`, `memory`) or ended the process (`crash`)."""
 
-    kind: Literal["timeout", "crash"]
+    kind: Literal["timeout", "memory", "crash"]
     step: str
 
 
@@ -38,6 +48,21 @@ class _Child:
     index: int | None = None
     step: str = "start"
     since: float = 0.0
+    spent: float = 0.0
+
+    def begin(self, step: str, grace_s: float = 0.0) -> None:
+        """Start both clocks of a step; `grace_s` is time it gets on top of the limit."""
+        self.step = step
+        self.since = time.monotonic() + grace_s
+        self.spent = (processor_seconds(self.process.pid) or 0.0) + grace_s
+
+    def exceeded(self, step_limit_s: float) -> Lost | None:
+        """The limit that the step at hand has exceeded."""
+        spent = processor_seconds(self.process.pid)
+        waited = time.monotonic() - self.since
+        if waited > step_limit_s * (1 if spent is None else PATIENCE) or (spent or 0.0) - self.spent > step_limit_s:
+            return Lost("timeout", self.step)
+        return Lost("memory", self.step) if resident_bytes(self.process.pid) > MEMORY_LIMIT_BYTES else None
 
 
 def run(
@@ -61,19 +86,21 @@ def run(
                     if child.index is None:
                         continue
                     message = _receive(child) if child.pipe in ready else None
-                    if message is None and time.monotonic() - child.since > step_limit_s:
-                        message = ("result", Lost("timeout", child.step))
                     if message is None:
-                        continue
+                        lost = child.exceeded(step_limit_s)
+                        if lost is None:
+                            continue
+                        message = ("result", lost)
                     kind, payload = message
                     if kind == "step":
-                        child.step, child.since = str(payload), time.monotonic()
+                        child.begin(str(payload))
                         continue
                     if kind == "error":
                         raise RuntimeError(f"task {child.index} failed at {child.step}:\n{payload}")
                     yield child.index, payload
                     bar.advance(tracked)
                     if isinstance(payload, Lost):
+                        bar.console.print(f"{title} {child.index}: {payload.kind} at {payload.step}", highlight=False)
                         _stop(child)
                         children[position] = child = _start(context, task)
                     _give(child, pending, arguments)
@@ -107,7 +134,7 @@ def _start(context: Any, task: Task) -> _Child:
 def _give(child: _Child, pending: list[int], arguments: Sequence[Any]) -> None:
     child.index = pending.pop() if pending else None
     if child.index is not None:
-        child.step, child.since = "start", time.monotonic() + 60.0  # the first task also imports and loads
+        child.begin("start", grace_s=60.0)  # the first task also imports and loads
         child.pipe.send(arguments[child.index])
 
 
@@ -138,7 +165,24 @@ def _serve(task: Task, pipe: Connection) -> None:
             pipe.send(("result", result))
 
 
-# ---------------------------------------------------------------- memory of this process
+# ---------------------------------------------------------------- what a process uses
+
+
+def processor_seconds(pid: int) -> float | None:
+    """User and system time of a process; None where the system does not tell (no `/proc`, or it has ended)."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    except (OSError, IndexError):
+        return None
+
+
+def resident_bytes(pid: int) -> int:
+    """The resident memory of a process; 0 where the system does not tell."""
+    try:
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, IndexError):
+        return 0
 
 
 def reset_peak_memory() -> bool:

@@ -21,6 +21,14 @@ from constrain.grammar import terms
 from constrain.report import Report
 
 if TYPE_CHECKING:
+    from constrain.frontends.json_schema.options import (
+        Formats,
+        KeyOrder,
+        OnUnsupported,
+        Spelling,
+        Trust,
+        Whitespace,
+    )
     from constrain.grammar.recognizer import Recognizer
 
 MIXED_DIALECT = "mixed"
@@ -128,17 +136,30 @@ def _utf8(text: str | bytes) -> bytes:
 
 
 def json_schema(
-    schema: Mapping[str, Any] | bool | str | bytes, *, spelling: str | None = None, **options: Any
+    schema: Mapping[str, Any] | bool | str | bytes,
+    key_order: KeyOrder | None = None,
+    whitespace: Whitespace | None = None,
+    numbers: Spelling | None = None,
+    escapes: Spelling | None = None,
+    formats: Formats = "known",
+    dialect: str | None = None,
+    registry: Mapping[str, Any] | None = None,
+    on_unsupported: OnUnsupported = "error",
+    trust: Trust = "trusted",
+    *,
+    spelling: Spelling | None = None,
 ) -> Specification:
     """JSON texts that satisfy `schema`: a dict, a bool, or JSON text.
 
-    Args:    key_order="declared" | "any", whitespace="compact" | "spaced" | "pretty" | "flexible",
-             numbers="canonical" | "any", escapes="canonical" | "any"; spelling="any" is short for the widest of each.
-             formats="known" | "annotation" | "all", dialect=None | "draft4" … "draft2020-12", registry={uri: schema},
-             on_unsupported="error" | "warn", trust="trusted" | "untrusted". See `SchemaOptions`.
+    Args:    key_order: "declared" (default) or "any". whitespace: "compact" (default), "spaced" as `json.dumps` writes,
+             "pretty", "flexible". numbers, escapes: "canonical" (default) or "any". spelling="any" is short for the
+             widest of these four. formats: "known" enforces those we know, "annotation" none, "all" refuses unknown
+             ones. dialect: "draft4" to "draft2020-12", where no `$schema` says otherwise. registry: documents that
+             references may lead to, by URI; nothing is ever fetched. on_unsupported: "error", or "warn" to compile
+             the wider language and report it. See `SchemaOptions`.
     Raises:  InvalidSpecification, UnsupportedKeyword (all of them at once), EmptyLanguage, ReferenceNotFound,
              PatternError, LimitExceeded: each with the JSON pointer.
-    Cost:    linear in the part of the schema that can be reached; about 50 µs a kilobyte.
+    Cost:    linear in the part of the schema that can be reached.
     """
     from constrain.frontends.json_schema import SchemaOptions, compile_schema
 
@@ -147,7 +168,16 @@ def json_schema(
             schema = bytes(schema).decode("utf-8-sig")
         except UnicodeDecodeError as error:
             raise InvalidSpecification("the schema is not UTF-8", at=f"byte {error.start}") from None
-    chosen = SchemaOptions.from_spelling(spelling, **options)
+    spelt = {"key_order": key_order, "whitespace": whitespace, "numbers": numbers, "escapes": escapes}
+    chosen = SchemaOptions.from_spelling(
+        spelling,
+        **{name: value for name, value in spelt.items() if value is not None},
+        formats=formats,
+        dialect=dialect,
+        registry=registry,
+        on_unsupported=on_unsupported,
+        trust=trust,
+    )
     compiled = compile_schema(schema, chosen)
     return Specification(
         "json_schema",

@@ -294,7 +294,12 @@ def grammar_terms(rules: Iterable[str], *, depth: int = 2, guarded: bool = False
     several = st.lists(inner, min_size=1, max_size=3).map(tuple)
     marks = st.sampled_from(("(", "-", "a", "é")).map(lambda text: terms.Lexeme(terms.Literal(text)))
     behind_a_mark = st.builds(lambda mark, rest: terms.Sequence((mark, *rest)), marks, st.lists(inside, max_size=2))
-    repetitions = st.builds(_repetition, inner, st.none() | marks, bounds(3), marks)
+    repetitions = st.builds(
+        lambda item, separator, limits: terms.Repetition(item, separator, *limits),
+        inner,
+        st.none() | marks,
+        bounds(3),
+    )
     return st.one_of(
         leaves,
         several.map(terms.Sequence),
@@ -306,15 +311,6 @@ def grammar_terms(rules: Iterable[str], *, depth: int = 2, guarded: bool = False
         items(inside),
         unique_items(),
     )
-
-
-def _repetition(
-    item: terms.Grammar, separator: terms.Grammar | None, limits: tuple[int, int | None], mark: terms.Grammar
-) -> terms.Grammar:
-    """Nothing that may be empty is repeated without bound: that is a limit of the kernel, tested on its own."""
-    least, most = limits
-    endless = separator is None and most is None
-    return terms.Repetition(terms.Sequence((mark, item)) if endless else item, separator, least, most)
 
 
 @st.composite

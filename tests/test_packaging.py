@@ -102,15 +102,10 @@ def test_every_make_target_is_explained():
     assert set(phony[1].split()) - explained == {"python"}
 
 
-def test_import_is_quick_and_brings_nothing_heavy():
+def test_import_brings_nothing_heavy():
     unwanted = {*HEAVY, "rich", "typer", "jsonschema", "numpy"}
-    code = (
-        "import json, sys, time; start = time.perf_counter(); import constrain; took = time.perf_counter() - start;"
-        f"print(json.dumps([took, sorted(set(sys.modules) & {unwanted!r})]))"
-    )
-    runs = [json.loads(subprocess.check_output([sys.executable, "-c", code], cwd=ROOT)) for _ in range(3)]
-    assert all(heavy == [] for _, heavy in runs)
-    assert min(took for took, _ in runs) < 0.150
+    code = f"import json, sys; import constrain;print(json.dumps(sorted(set(sys.modules) & {unwanted!r})))"
+    assert json.loads(subprocess.check_output([sys.executable, "-c", code], cwd=ROOT)) == []
 
 
 def test_help_is_quick_to_ask_for_and_loads_neither_torch_nor_the_kernel():

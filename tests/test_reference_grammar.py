@@ -87,7 +87,7 @@ def obeys(term: terms.Members, names: list[str]) -> bool:
     )
 
 
-@examples(60)
+@examples(30)
 @given(small_members(st.just("json")))
 def test_members_are_what_the_definition_says(term: terms.Members):
     universe = object_texts(4, [f'"{name}"' for name in SMALL_NAMES])
@@ -225,7 +225,7 @@ def test_a_name_beyond_the_alphabet_leaves_the_others_for_the_minimum():
     assert recognizer.is_alive(behind_e)
 
 
-@examples(40)
+@examples(20)
 @given(grammars(), st.integers(0, 2**32))
 def test_every_live_state_can_be_finished_byte_by_byte(grammar: terms.GrammarSpec, seed: int):
     recognizer = Recognizer(grammar)
@@ -237,7 +237,7 @@ def test_every_live_state_can_be_finished_byte_by_byte(grammar: terms.GrammarSpe
         assert not recognizer.accepts(text) or finish(recognizer, text) == text
 
 
-@examples(40)
+@examples(20)
 @given(grammars(), st.integers(0, 2**32))
 def test_a_mask_by_trie_is_the_mask_token_by_token(grammar: terms.GrammarSpec, seed: int):
     recognizer = Recognizer(grammar)

@@ -119,7 +119,7 @@ def candidate_texts(alphabet: str) -> st.SearchStrategy[str]:
     return st.lists(st.sampled_from((*alphabet, *CHARACTERS, *ESCAPES)), max_size=6).map("".join)
 
 
-@examples(150)
+@examples(60)
 @given(
     st.sampled_from(ALPHABETS).flatmap(
         lambda one: st.tuples(regulars(one), st.lists(candidate_texts(one), max_size=12))
@@ -131,7 +131,7 @@ def test_the_twin_matches_what_the_definition_says(case: tuple[terms.Regular, li
         assert matches(term, text.encode()) == holds(term, text), text
 
 
-@examples(100)
+@examples(40)
 @given(
     st.sampled_from(ALPHABETS).flatmap(
         lambda one: st.tuples(regulars(one, encoded=False, complements=False), st.just(one))

@@ -112,10 +112,6 @@ OnUnsupported = Annotated[
     Literal["error", "warn"] | None,
     typer.Option(help="warn: compile the wider language and say where, instead of refusing.", rich_help_panel=SCHEMA),
 ]
-Trust = Annotated[
-    Literal["trusted", "untrusted"] | None,
-    typer.Option(help="untrusted: no local files, tight limits.", rich_help_panel=SCHEMA),
-]
 RegexDialect = Annotated[Literal["python", "ecma"], typer.Option(help="Which language patterns are written in.")]
 OutputFormat = Annotated[Literal["text", "json"], typer.Option("--format", help="For people, or for machines.")]
 Model = Annotated[
@@ -183,7 +179,6 @@ def generate_command(
     formats: Formats = None,
     dialect: Dialect = None,
     on_unsupported: OnUnsupported = None,
-    trust: Trust = None,
 ) -> None:
     """Let a model write a text that satisfies a specification, shown as it is written."""
     from constrain.cli.generate import Sampling, generate
@@ -195,7 +190,7 @@ def generate_command(
         raise typer.BadParameter("standard input can be the schema or the prompt, not both")
     options = chosen(
         regex_dialect=regex_dialect, key_order=key_order, whitespace=whitespace, numbers=numbers, escapes=escapes,
-        formats=formats, dialect=dialect, on_unsupported=on_unsupported, trust=trust,
+        formats=formats, dialect=dialect, on_unsupported=on_unsupported,
     )  # fmt: skip
     source = schema_source(schema) if schema is not None else regex_source(regex) if regex is not None else None
     sampling = Sampling(max_tokens=max_tokens, temperature=temperature, top_k=top_k, top_p=top_p, seed=seed)
@@ -221,7 +216,6 @@ def check_command(
     formats: Formats = None,
     dialect: Dialect = None,
     on_unsupported: OnUnsupported = None,
-    trust: Trust = None,
 ) -> None:
     """Say whether specifications can be enforced, and where not.
 
@@ -234,7 +228,7 @@ def check_command(
         raise typer.BadParameter("name at least one schema file, or give --regex", param_hint="SPEC")
     options = chosen(
         regex_dialect=regex_dialect, key_order=key_order, whitespace=whitespace, numbers=numbers, escapes=escapes,
-        formats=formats, dialect=dialect, on_unsupported=on_unsupported, trust=trust,
+        formats=formats, dialect=dialect, on_unsupported=on_unsupported,
     )  # fmt: skip
     sources = [schema_source(name) for name in specs or []] + [regex_source(pattern) for pattern in regex or []]
     raise typer.Exit(check(sources, options, report=report, as_json=output_format == "json", strict=strict))
@@ -271,7 +265,6 @@ def match_command(
     formats: Formats = None,
     dialect: Dialect = None,
     on_unsupported: OnUnsupported = None,
-    trust: Trust = None,
 ) -> None:
     """Say whether a text satisfies a specification, and if not, from where on.
 
@@ -291,7 +284,7 @@ def match_command(
         raise typer.BadParameter("standard input can be the schema or the text, not both")
     options = chosen(
         regex_dialect=regex_dialect, key_order=key_order, whitespace=whitespace, numbers=numbers, escapes=escapes,
-        formats=formats, dialect=dialect, on_unsupported=on_unsupported, trust=trust,
+        formats=formats, dialect=dialect, on_unsupported=on_unsupported,
         spelling="any" if spelling == "any" else None,
     )  # fmt: skip
     source = schema_source(spec_name) if spec_name is not None else regex_source(regex or "")

@@ -35,13 +35,13 @@ def assert_same_everywhere(term: terms.Grammar) -> None:
                 open_states.append((successor, kernel.step(kernel_state, byte), text + bytes((byte,))))
 
 
-@examples(120)
+@examples(30)
 @given(small_members(st.sampled_from(("json", "json_any"))))
 def test_every_state_of_a_small_object(term: terms.Members):
     assert_same_everywhere(term)
 
 
-@examples(60)
+@examples(30)
 @given(small_unique_items())
 def test_every_state_of_a_small_array_of_different_items(term: terms.Items):
     assert_same_everywhere(term)

@@ -34,13 +34,13 @@ def assert_same_language(spec: terms.GrammarSpec, seed: int) -> None:
         assert kernel.accepts(text) == twin.accepts(text), text
 
 
-@examples(150)
+@examples(30)
 @given(regulars(), SEEDS)
 def test_the_kernel_accepts_the_terms_that_the_twin_accepts(term: terms.Regular, seed: int):
     assert_same_language(lexeme(term), seed)
 
 
-@examples(100)
+@examples(20)
 @given(grammars(), SEEDS)
 def test_the_kernel_accepts_the_grammars_that_the_twin_accepts(spec: terms.GrammarSpec, seed: int):
     assert_same_language(spec, seed)
@@ -60,21 +60,21 @@ def assert_same_masks(pair: Pair, text: bytes, chance: random.Random, masks: int
 
 
 @pytest.mark.parametrize("name", ["bytes", "bpe"])
-@examples(60)
+@examples(30)
 @given(regulars(), SEEDS)
 def test_masks_of_terms_equal_brute_force(name: str, term: terms.Regular, seed: int):
     judge_masks(name, lexeme(term), seed, texts=3, masks=6)
 
 
 @pytest.mark.parametrize("name", ["bytes", "bpe"])
-@examples(60)
+@examples(30)
 @given(grammars(), SEEDS)
 def test_masks_of_grammars_equal_brute_force(name: str, spec: terms.GrammarSpec, seed: int):
     judge_masks(name, spec, seed, texts=3, masks=6)
 
 
 @pytest.mark.parametrize("name", ["bytes", "bpe"])
-@examples(80)
+@examples(20)
 @given(wide_lexemes(), st.booleans(), SEEDS)
 def test_masks_of_wide_lexemes_equal_brute_force(name: str, term: terms.Regular, alone: bool, seed: int):
     behind = terms.Lexeme(terms.LiteralSet((", ", "}", "é")))
@@ -82,13 +82,13 @@ def test_masks_of_wide_lexemes_equal_brute_force(name: str, term: terms.Regular,
     judge_masks(name, spec, seed, texts=3, masks=6)
 
 
-@examples(12)
+@examples(6)
 @given(wide_lexemes(), SEEDS)
 def test_masks_of_wide_lexemes_over_a_real_vocabulary_equal_brute_force(term: terms.Regular, seed: int):
     judge_masks("smollm2", lexeme(term), seed, texts=1, masks=3)
 
 
-@examples(12)
+@examples(6)
 @given(grammars(depth=1), SEEDS)
 def test_masks_over_a_real_vocabulary_equal_brute_force(spec: terms.GrammarSpec, seed: int):
     judge_masks("smollm2", spec, seed, texts=1, masks=3)

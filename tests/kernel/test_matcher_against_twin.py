@@ -108,7 +108,7 @@ class Life:
 
 
 @NAMES
-@examples(60)
+@examples(30)
 @given(grammars(depth=1), SEEDS)
 def test_whatever_is_done_to_a_matcher_it_stays_with_the_twin(name: str, spec: terms.GrammarSpec, seed: int):
     pair = pair_of(name, spec)
@@ -124,7 +124,7 @@ def test_whatever_is_done_to_a_matcher_it_stays_with_the_twin(name: str, spec: t
         assume(False)
 
 
-@examples(60)
+@examples(30)
 @given(grammars(), SEEDS)
 def test_the_shortest_completion_is_no_longer_than_one_that_the_twin_finds(spec: terms.GrammarSpec, seed: int):
     pair = pair_of("bytes", spec)
@@ -145,7 +145,7 @@ def test_the_shortest_completion_is_no_longer_than_one_that_the_twin_finds(spec:
 
 
 @NAMES
-@examples(40)
+@examples(20)
 @given(grammars(), SEEDS)
 def test_what_is_forced_is_what_the_twin_allows_alone(name: str, spec: terms.GrammarSpec, seed: int):
     pair = pair_of(name, spec)

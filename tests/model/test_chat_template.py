@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 
 import pytest
@@ -61,6 +60,7 @@ def test_of_two_special_tokens_at_one_place_the_longer_is_taken() -> None:
     assert cut_at_special_tokens("ab", {}) == [Piece("ab")]
 
 
+@pytest.mark.timeout(60)  # a template that is not stopped never ends
 @pytest.mark.parametrize(
     ("source", "message"),
     [
@@ -95,10 +95,8 @@ def test_of_two_special_tokens_at_one_place_the_longer_is_taken() -> None:
     ids=lambda value: value[:40],
 )
 def test_a_hostile_template_is_stopped_soon(source: str, message: str) -> None:
-    start = time.monotonic()
     with pytest.raises(ModelError, match=message):
         ChatTemplate(source).render([{"role": "user", "content": "hi"}], SPECIAL)
-    assert time.monotonic() - start < 10
 
 
 @pytest.mark.parametrize(

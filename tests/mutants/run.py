@@ -2,13 +2,13 @@
 
     python tests/mutants/run.py [name …]
 
-A patch is a unified diff below a head of `Fault:` and `Tests:` lines: what is wrong, and the pytest arguments that must
-notice. The copy is made once, in a temporary folder; each fault is applied, the kernel rebuilt where its sources changed
-(only what changed is compiled), the tests run until the first failure, and the fault taken back. Before the first fault
-the same tests must pass. A run that takes too long counts as caught: a fault may loop forever.
+A patch is a unified diff below a head of `Fault:` and `Tests:` lines: what is wrong, and the pytest arguments that
+must notice. The copy is made once, in a temporary folder; each fault is applied, the kernel rebuilt where its sources
+changed (only what changed is compiled), the tests run until the first failure, and the fault taken back. Before the
+first fault the same tests must pass. A run that takes too long counts as caught: a fault may loop forever.
 
-Exit code 0 if every fault is caught; 1 if one survives, does not apply any more, or the tests fail without it. Needs what
-`make test` installs: cmake, ninja, a compiler, pytest, hypothesis. Standard library only.
+Exit code 0 if every fault is caught; 1 if one survives, does not apply any more, or the tests fail without it. Needs
+what `make test` installs: cmake, ninja, a compiler, pytest, hypothesis. Standard library only.
 """
 
 from __future__ import annotations

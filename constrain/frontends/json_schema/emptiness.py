@@ -9,14 +9,14 @@ assumption to take back. Only what is needed is explored: optional members are n
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from decimal import Decimal, InvalidOperation, localcontext
+from collections.abc import Sequence
 
 from constrain.errors import LimitExceeded
 from constrain.frontends.json_schema import numbers
 from constrain.frontends.json_schema.build import Builder
 from constrain.frontends.json_schema.evaluate import const_is_allowed
-from constrain.frontends.json_schema.intersect import child_of, number_in
+from constrain.frontends.json_schema.intersect import child_of
+from constrain.frontends.json_schema.number_witness import some_number
 from constrain.frontends.json_schema.shapes import (
     ANYTHING,
     NOTHING,
@@ -149,8 +149,10 @@ class Emptiness:
         if not record.without:
             return not numbers.is_empty_constraint(record.constraint)
         if record not in self._numbers:
-            found = any(number_in(record, value) for value in _candidates(record.constraint))
-            self._numbers[record] = found or not regular.is_empty(number_term(record, "canonical"))
+            found = some_number(record)
+            if found is None:
+                found = not regular.is_empty(number_term(record, "canonical"))
+            self._numbers[record] = found
         return self._numbers[record]
 
     def has_string(self, record: StringShape) -> bool:
@@ -226,20 +228,6 @@ class Emptiness:
 
 
 _NOT_POINT_ZERO = Not(concat(ANY_TEXT, Literal(".0")))
-
-
-def _candidates(constraint: numbers.NumberConstraint) -> Iterator[Decimal]:
-    """A few numbers near the bounds, one of which most likely shows that a constraint is not empty."""
-    step = max((*constraint.multiple_of, Decimal(1 if constraint.integer else "0.5")))
-    near = constraint.minimum if constraint.minimum is not None else constraint.maximum
-    with localcontext() as context:
-        context.prec = 100
-        try:
-            first = (near if near is not None else Decimal(0)) // step
-            upwards = -1 if constraint.minimum is None and near is not None else 1
-            yield from [(first + upwards * i) * step for i in range(64)]
-        except InvalidOperation:
-            return
 
 
 def _at_most(term: Regular, limit: int) -> int:

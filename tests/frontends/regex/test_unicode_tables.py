@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 
 import pytest
 import regress
@@ -55,19 +54,3 @@ def test_case_variants_are_those_of_re():
             continue
         matched = {ord(one) for one in re.findall(re.escape(chr(point)), text[: 0x20000 - 0x800], re.IGNORECASE)}
         assert members(merge(unicode_tables.with_case_variants(((point, point),), False))) == matched, hex(point)
-
-
-def test_tables_are_quick_to_make():
-    def seconds(function, *arguments):
-        best = 9.9
-        for _ in range(3):
-            function.cache_clear()
-            start = time.perf_counter()
-            function(*arguments)
-            best = min(best, time.perf_counter() - start)
-        return best
-
-    # Measured at 10, 10 and 35 ms; the bounds leave room for a busy machine.
-    assert seconds(unicode_tables.python_class, "w") < 0.05
-    assert seconds(unicode_tables.case_variants) < 0.05
-    assert seconds(unicode_tables.property_ranges, "L") < 0.3
