@@ -24,12 +24,14 @@ from .numbers import (
     number_language,
     step_of,
 )
-from .numbers_canonical import MAX_REMAINDERS
+from .numbers_canonical import FEW_MULTIPLES, MAX_REMAINDERS
 
 MAX_POINTS = 16
 """Up to so many single numbers split the constraint; more are left out of the canonical texts."""
 
 MAX_PIECES = 64
+MAX_EFFORT = 10_000
+"""Remainders of the step, doubled for each step that is excluded."""
 
 Piece = tuple[NumberConstraint, tuple[Fraction, ...]]
 
@@ -38,7 +40,7 @@ def language_without(constraint: NumberConstraint, without: Iterable[NumberConst
     """The texts of the numbers of `constraint` that are in none of `without`.
 
     Fewer texts than `spelling` says where multiples, or more than 16 single numbers, are excluded: plain decimals.
-    Raises:  LimitExceeded: too many ranges, or multiples that need more than 5,000 remainders to tell apart.
+    Raises:  LimitExceeded: too many ranges, or multiples from a long step (`_check_effort`).
     """
     without = [one for one in without if not is_empty_constraint(one)]
     points = {one.minimum for one in without if one.minimum is not None and one.minimum == one.maximum}
@@ -93,11 +95,22 @@ def _piece(constraint: NumberConstraint, steps: tuple[Fraction, ...], spelling: 
             kept.append(excluded)
     if not kept:
         return number_language(constraint, spelling)
-    remainders = decimal_step(common_multiple(kept)).coefficient
-    if remainders > MAX_REMAINDERS:
-        raise LimitExceeded(
-            f"telling the excluded multiples apart takes {remainders:,} remainders, more than {MAX_REMAINDERS:,}",
-            limit="multipleOf coefficient",
-            help="exclude fewer multiples at one place",
-        )
+    if step is not None and not _is_listed(constraint, step):
+        _check_effort(decimal_step(step).coefficient, len(kept))
     return number_language(constraint, spelling, tuple(decimal_step(one) for one in kept))
+
+
+def _is_listed(constraint: NumberConstraint, step: Fraction) -> bool:
+    """Whether the multiples of `step` are so few that each is looked at."""
+    low, high = constraint.minimum, constraint.maximum
+    return low is not None and high is not None and (Fraction(high) - Fraction(low)) / step < FEW_MULTIPLES
+
+
+def _check_effort(coefficient: int, exclusions: int) -> None:
+    """Close to a bound the kernel looks for one multiple of the step among those that are excluded."""
+    if coefficient <= MAX_REMAINDERS and coefficient << exclusions > MAX_EFFORT:
+        raise LimitExceeded(
+            f"excluding {exclusions} multiples from those of a number of {coefficient:,} takes too long to decide",
+            limit="multipleOf coefficient",
+            help="exclude fewer multiples at one place, or give a minimum and a maximum",
+        )

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from constrain.errors import LimitExceeded
 from constrain.frontends.json_schema.numbers import NumberConstraint, contains
 from constrain.frontends.json_schema.numbers_without import MAX_POINTS, language_without
+from constrain.grammar.recognizer import DEAD, Recognizer
+from constrain.grammar.terms import GrammarSpec, Lexeme
 
 from .term_oracle import denotes
 
@@ -57,7 +59,37 @@ def test_single_numbers_leave_their_neighbours(count: int, spelling) -> None:
         assert denotes(language, text)
 
 
-def test_too_many_remainders_are_refused_by_name() -> None:
+@pytest.mark.parametrize("spelling", ["canonical", "any"])
+@pytest.mark.parametrize(
+    ("step", "excluded"),
+    [
+        (None, ("2", "6.5", "5", "7", "11", "37")),
+        (None, ("1E+30", "7E+25")),
+        ("1", ("2", "3", "5", "7", "11", "13")),
+        ("3", ("2", "5", "7", "11", "13")),
+        ("33", ("8", "6", "7")),
+    ],
+)
+def test_what_is_left_can_be_walked(step: str | None, excluded: tuple[str, ...], spelling) -> None:
+    steps = () if step is None else (Decimal(step),)
+    without = [NumberConstraint(multiple_of=(Decimal(one),)) for one in excluded]
+    language = language_without(NumberConstraint(Decimal(0), Decimal(10**9), multiple_of=steps), without, spelling)
+    recognizer = Recognizer(GrammarSpec({"start": Lexeme(language)}))
+    for text in ("0", "12.50", "123456789", "999999999", "999999990", "1000000000"):
+        state = recognizer.start
+        for byte in text.encode():
+            before = recognizer.stats()["terms"]
+            recognizer.legal_bytes(state)
+            state = recognizer.step(state, byte)
+            assert recognizer.stats()["terms"] - before < 1000
+            if state == DEAD:
+                break
+
+
+def test_too_many_exclusions_from_a_long_step_are_refused_by_name() -> None:
     steps = [NumberConstraint(multiple_of=(Decimal(one),)) for one in (7, 11, 13, 17)]
-    with pytest.raises(LimitExceeded, match="remainders"):
-        language_without(NumberConstraint(), steps, "canonical")
+    free = NumberConstraint(multiple_of=(Decimal(4999),))
+    with pytest.raises(LimitExceeded, match="multiples"):
+        language_without(free, steps, "canonical")
+    few = NumberConstraint(Decimal(0), Decimal(10**6), multiple_of=(Decimal(4999),))
+    assert denotes(language_without(few, steps, "canonical"), "4999")
