@@ -12,6 +12,7 @@ TORCH ?= torch==2.13.0
 PIP_ARGS ?=
 TESTS ?= tests
 ARGS ?=
+WORKERS ?= auto
 MODEL ?=
 BENCH ?= masks start
 
@@ -26,7 +27,7 @@ export CONSTRAIN_MODEL := $(or $(MODEL),$(CONSTRAIN_MODEL),$(DEFAULT_MODEL))
 help: ## list the targets
 	@echo "make demo and make test do all their set-up; nothing else has to be run before."
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
-	@echo "Options: PYTHON= TORCH= PIP_ARGS= MODEL= TESTS= ARGS= (see the head of the Makefile)"
+	@echo "Options: PYTHON= TORCH= PIP_ARGS= MODEL= TESTS= WORKERS= ARGS= (see the head of the Makefile)"
 
 python:
 	@if [ -z "$(PYTHON)" ]; then \
@@ -39,11 +40,11 @@ demo: python ## the main job: a schema goes in, a validated object comes out of 
 
 test: python ## all tests but the slow ones
 	@$(PYTHON) scripts/setup.py test
-	@$(VENV)/python -m pytest $(TESTS) -m "not slow" $(ARGS)
+	@$(VENV)/python -m pytest $(TESTS) -m "not slow" -n $(WORKERS) --dist worksteal $(ARGS)
 
 nightly: python ## the slow tests too, with many more generated cases
 	@$(PYTHON) scripts/setup.py test
-	@HYPOTHESIS_PROFILE=nightly $(VENV)/python -m pytest $(TESTS) --timeout=3600 $(ARGS)
+	@HYPOTHESIS_PROFILE=nightly $(VENV)/python -m pytest $(TESTS) --timeout=3600 -n $(WORKERS) $(ARGS)
 
 mutants: python ## plant each fault of tests/mutants and see that a test catches it
 	@$(PYTHON) scripts/setup.py test

@@ -179,10 +179,10 @@ class _Dialects:
     """The corrected validator classes, by `$schema`; made once, on first use, since `jsonschema` loads slowly."""
 
     def __init__(self) -> None:
-        import jsonschema
         from referencing.jsonschema import SchemaRegistry, specification_with
 
         from . import json_schema_keywords as keywords
+        from .jsonschema_import import jsonschema
 
         self.specification_with = specification_with
         self.registry_type = SchemaRegistry

@@ -18,10 +18,12 @@ from functools import lru_cache
 from typing import Any
 
 import regress
-from jsonschema.exceptions import ValidationError
 
 from ..errors import PatternError, shorten
 from .json_values import is_multiple, is_number, value_key
+from .jsonschema_import import jsonschema
+
+ValidationError = jsonschema.ValidationError
 
 Keyword = Callable[[Any, Any, Any, Any], Iterable[ValidationError] | None]
 

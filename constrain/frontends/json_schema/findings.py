@@ -37,6 +37,13 @@ class Findings:
         self.rows[path, keyword, ""] = (path, keyword, "refused", reason, "wider")
         self.problems.setdefault((path, keyword), Problem(path, keyword, reason, help))
 
+    def follow(self, path: str, keyword: str, leader: str) -> None:
+        """`keyword` is read by `leader` at the same place, and fares as that does; asked again when `leader` is refused."""
+        refused = self.rows.get((path, leader, ""), (path, leader, "enforced", "", None))[2] == "refused"
+        reason = f"is as '{leader}' is" if refused else ""
+        status: Status = "refused" if refused else "enforced"
+        self.rows[path, keyword, ""] = (path, keyword, status, reason, "wider" if refused else None)
+
     def report(self) -> Report:
         """All rows as entries, in the order in which places were read."""
         return Report(tuple([Entry(*row) for row in self.rows.values()]))

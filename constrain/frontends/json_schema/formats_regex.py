@@ -115,8 +115,12 @@ def _ranges() -> list[Regular]:
     # a low surrogate is no beginning: it might belong to a high one before it
     rising = [(_hex(i, i), _hex(i + 1, 15)) for i in range(15)]
     written = [
-        in_order("\\u", low, one_of("0-7") if i == 0xD else HEX, HEX, HEX, "-\\u", high, HEX, HEX, HEX)
+        in_order("\\u", low, one_of("0-9", "abAB") if i == 0xD else HEX, HEX, HEX, "-\\u", high, HEX, HEX, HEX)
         for i, (low, high) in enumerate(rising)
+    ]
+    written += [
+        in_order("\\u", _hex(13, 13), _hex(i, i), HEX, HEX, "-\\u", _hex(13, 13), _hex(i + 1, 15), HEX, HEX)
+        for i in range(8, 12)
     ]
     for prefix, more in (("x", 1), ("u0", 2), ("u00", 1)):
         rest = many(HEX, more, more)

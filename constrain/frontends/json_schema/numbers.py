@@ -16,12 +16,12 @@ so that a constraint that some number satisfies has a text, and a bound such as 
 also as `int.frac`, where `frac` is `0` or does not end in 0. So `2`, `2.0`, `0.25`; never `2.50`, `-0`, `-0.0`, `2e3`.
 
 **Any spelling** (`numbers_any`): also trailing zeros, `-0`, and exponents up to ±400 with at most three leading zeros:
-`2.50`, `1E+03`. Zero, and numbers on a side of zero on which nothing is asked, have any mantissa (`10e-1`); others one
-digit before its point, as Python and JavaScript write (`1.5e+300`). Multiples of other than powers of ten have exponents
-only where they are few or round; `numbers_any` says which.
+`2.50`, `1E+03`. Zero, and numbers on a side of zero on which nothing is asked, have any mantissa (`10e-1`); others have
+one digit before its point, as Python and JavaScript write (`1.5e+300`). Multiples of steps other than powers of ten
+have exponents only where they are few or round; `numbers_any` says which.
 
-**Long steps.** A step whose coefficient, without its factors of ten, is over 5,000 is not counted by remainders; on each
-side of zero its first 2,000 multiples have texts.
+**Long steps.** A step whose coefficient, without its factors of ten, is over 5,000 is not counted by remainders: on
+each side of zero its first 2,000 multiples have texts.
 
 The step of several `multipleOf` (and of `integer`, which is 1) is their least common multiple, an exact decimal.
 """

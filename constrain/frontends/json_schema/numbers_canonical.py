@@ -23,7 +23,7 @@ from ...grammar.terms import (
     intersection,
     optional,
 )
-from .numbers_side import DIGIT, NONZERO, Bound, Side, Step, digits, times
+from .numbers_side import DIGIT, LIMIT_COEFFICIENT, NONZERO, Bound, Side, Step, digits, times
 
 FEW_MULTIPLES = 2000
 """Up to so many multiples per side are listed one by one."""
@@ -88,10 +88,16 @@ def without_multiples(plain: Regular, excluded: tuple[Step, ...]) -> Regular:
     """Those of some unsigned plain decimals that are no multiples of any of `excluded`."""
     if not excluded:
         return plain
-    multiples = (
-        DecimalMultiple(one.coefficient * 10 ** max(one.exponent, 0), max(-one.exponent, 0)) for one in excluded
-    )
-    return intersection(plain, *map(Not, multiples))
+    return intersection(plain, *(Not(_multiples(one)) for one in excluded))
+
+
+def _multiples(step: Step) -> Regular:
+    """All plain decimals that are multiples of `step`, and perhaps texts that are no decimals."""
+    factor = step.coefficient * 10 ** max(step.exponent, 0)
+    if factor <= LIMIT_COEFFICIENT:
+        return DecimalMultiple(factor, max(-step.exponent, 0))
+    head = intersection(times(DIGIT, 1, None), DecimalMultiple(step.coefficient, 0))
+    return concat(head, Literal("0" * step.exponent), optional(concat(Literal("."), times(digits(0, 0), 1, None))))
 
 
 def stepped(side: Side, step: Step, decimals: Callable[[int, int], Plain]) -> Regular:

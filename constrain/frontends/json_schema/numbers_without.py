@@ -40,6 +40,7 @@ def language_without(constraint: NumberConstraint, without: Iterable[NumberConst
     Fewer texts than `spelling` says where multiples, or more than 16 single numbers, are excluded: plain decimals.
     Raises:  LimitExceeded: too many ranges, or multiples that need more than 5,000 remainders to tell apart.
     """
+    without = [one for one in without if not is_empty_constraint(one)]
     points = {one.minimum for one in without if one.minimum is not None and one.minimum == one.maximum}
     ranges = [one for one in without if one.minimum is None or one.minimum != one.maximum]
     if len(points) <= MAX_POINTS:

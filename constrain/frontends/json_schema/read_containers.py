@@ -121,13 +121,16 @@ def _refuse_contains(builder: Builder, place: Place, reading: Reading, keyword: 
     builder.findings.refuse(
         place.path, keyword, "cannot be enforced yet", "say what every item must be with 'items', or remove it"
     )
+    for count_keyword in ("minContains", "maxContains"):
+        if count_keyword in place.schema:
+            builder.findings.follow(place.path, count_keyword, keyword)
 
 
 def contains_count(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
     """`minContains` and `maxContains` are read by `contains`."""
     count(place, keyword, value)
     if "contains" in place.schema:
-        builder.findings.enforced(place.path, keyword)
+        builder.findings.follow(place.path, keyword, "contains")
     else:
         builder.findings.annotation(place.path, keyword, "says nothing without 'contains'")
 

@@ -9,10 +9,14 @@ import os
 from pathlib import Path
 
 import pytest
+import regress
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constrain.frontends.json_schema.formats import BEFORE_IDNA, FORMATS, NARROWER
+from constrain.grammar.recognizer import Recognizer
+from constrain.grammar.sample import sample
+from constrain.grammar.terms import GrammarSpec, Lexeme
 
 from .term_oracle import denotes
 
@@ -127,3 +131,50 @@ BYTES = {"": True, "QQ==": True, "QUI=": True, "QUJD": True, "QUJ": False, "QQ="
 @pytest.mark.parametrize(("text", "valid"), BYTES.items())
 def test_byte_is_padded_base64(text: str, valid: bool) -> None:
     assert denotes(FORMATS["byte"](), text) == valid
+
+
+PATTERNS = [
+    "", "^[a-z]+$", r"^\d{3}-\d{4}$", r"[^\s]*", r"^(([a-zA-Z0-9_\-\.]+)@(?:[a-z]+))$", "[\u4e00-\u9fa5]", "[À-ÿ]",
+    r"[\u4e00-\u9fa5]+", "[!-~]", "[ -~]+", "^.{1,100}$", "a{2,10}|a{10,12}|b{12,19}?", "(?=.*[A-Z])(?<!a)b", "[]|[^]",
+    r"^[\w.-]+$", r"[\x20-\x7E]", r"\p{L}+|\P{Script=Han}", r"[\uD800-\uDBFF][^\uD800-\uDFFF]", r"[\uD800-\uFFFF]",
+    r"[\u0000-\u001f]", r"\u{1F600}", "a|b|",
+    "^https?://(www\\.)?[-a-zA-Z0-9@:%._+~#=]{1,256}\\.[a-z]{2,6}$",
+]  # fmt: skip
+NO_PATTERNS = [
+    "a**", "(", ")", "[", "]", "{", "}", "\\", "[z-a]", "a{2,1}", "a{20,12}", "a{,3}", "(?<!a)*", "^*", "(?:a", "\\1",
+    r"[\uD83D\uDC00-\uE000]", r"[\d-x]", r"[\w-.]", "x{1}{2}", r"\-", r"\p{Nonsense}", "(?<a>x)(?<a>y)", "^(?!x)+",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_patterns_that_people_write_are_regexes(pattern: str) -> None:
+    regress.Regex(pattern, "u")
+    assert denotes(FORMATS["regex"](), pattern)
+
+
+@pytest.mark.parametrize("pattern", NO_PATTERNS)
+def test_what_is_no_pattern_is_no_regex(pattern: str) -> None:
+    assert not denotes(FORMATS["regex"](), pattern)
+
+
+PIECES = [*"ab09-^$.*?+{},()[]|\\é一!/", "(?:", "(?=", "(?<!", "[^", "{1,2}", "{2}"]
+PIECES += ["\\d", "\\u", "\\x", "\\p{L}", "D83D", "DC00", "e000", "41"]
+
+
+@settings(max_examples=3000, deadline=None)
+@given(st.lists(st.sampled_from(PIECES), max_size=9).map("".join))
+def test_no_regex_is_refused_by_a_reader_of_ecma_patterns(text: str) -> None:
+    if denotes(FORMATS["regex"](), text):
+        regress.Regex(text, "u")
+
+
+def test_random_regexes_are_read_by_a_reader_of_ecma_patterns() -> None:
+    recognizer = Recognizer(GrammarSpec({"start": Lexeme(FORMATS["regex"]())}))
+    assert recognizer.stats()["terms"] < 1500
+    for seed in range(400):
+        regress.Regex(sample(recognizer, seed, length=60), "u")
+
+
+def test_groups_nest_to_a_depth_of_four() -> None:
+    assert denotes(FORMATS["regex"](), "((((a))))")
+    assert not denotes(FORMATS["regex"](), "(((((a)))))")

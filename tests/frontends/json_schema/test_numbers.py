@@ -21,7 +21,8 @@ from constrain.frontends.json_schema.numbers import (
     is_empty_constraint,
     number_language,
 )
-from constrain.grammar.terms import EMPTY, Not, Repeat
+from constrain.grammar.recognizer import DEAD, Recognizer
+from constrain.grammar.terms import EMPTY, GrammarSpec, Lexeme, Not, Repeat
 
 from .term_oracle import denotes
 
@@ -339,3 +340,49 @@ def test_many_multiples_are_counted_and_few_are_listed() -> None:
     assert "DecimalMultiple" in repr(many)
     few = number_language(NumberConstraint(Decimal(0), Decimal(700), multiple_of=step, integer=True), "canonical")
     assert "DecimalMultiple" not in repr(few)
+
+
+GUARDED = {
+    "integer": NumberConstraint(integer=True),
+    "port": NumberConstraint(Decimal(0), Decimal(65535), integer=True),
+    "64 bits": NumberConstraint(Decimal(-(2**63)), Decimal(2**63 - 1), integer=True),
+    "latitude": NumberConstraint(Decimal(-90), Decimal(90)),
+    "above": NumberConstraint(Decimal("1.5"), None, True),
+    "cents": NumberConstraint(Decimal(0), multiple_of=(Decimal("0.01"),)),
+    "nickels": NumberConstraint(multiple_of=(Decimal("0.05"),)),
+    "multiples of 4 up to 40": NumberConstraint(None, Decimal(40), multiple_of=(Decimal(4),), integer=True),
+    "sevens": NumberConstraint(Decimal(0), Decimal(10**9), multiple_of=(Decimal(7),)),
+    "kibibytes": NumberConstraint(multiple_of=(Decimal(1024),), integer=True),
+    "a long step": NumberConstraint(multiple_of=(Decimal("0.123456789"),)),
+    "days": NumberConstraint(multiple_of=(Decimal(86400),), integer=True),
+    "the longest step counted": NumberConstraint(multiple_of=(Decimal(4999),)),
+}
+WALKED = (
+    "0 -0 9 40 65536 -90.0001 9223372036854775808 123456789012345678901 1.5e300 1e-05 9e0 1.2e1 99.99 0.123456789 "
+    "4999000 864001 172800 999999998 0.3 1.25"
+)
+
+
+@pytest.mark.parametrize("spelling", ["canonical", "any"])
+@pytest.mark.parametrize("name", GUARDED)
+def test_no_question_about_a_prefix_takes_many_terms(name: str, spelling) -> None:
+    language = number_language(GUARDED[name], spelling)
+    recognizer = Recognizer(GrammarSpec({"start": Lexeme(language)}))
+    assert recognizer.stats()["terms"] < 1000
+    for text in WALKED.split():
+        state = recognizer.start
+        for byte in text.encode():
+            before = recognizer.stats()["terms"]
+            recognizer.legal_bytes(state)
+            state = recognizer.step(state, byte)
+            assert recognizer.stats()["terms"] - before < 3000, text
+            if state == DEAD:
+                break
+
+
+@pytest.mark.parametrize("spelling", ["canonical", "any"])
+def test_a_long_step_has_its_first_multiples(spelling) -> None:
+    language = number_language(NumberConstraint(multiple_of=(Decimal("0.123456789"),)), spelling)
+    assert denotes(language, "246.913578")
+    assert not denotes(language, "246.913579")
+    assert not denotes(language, "24691357.8")
