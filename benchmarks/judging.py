@@ -150,7 +150,7 @@ def judge_row(argument: tuple[data.Row, str], step: Step) -> Judged:
         if test.valid:
             step(f"instance {number}, reason")
             respelt = True in verdicts
-            why = "number spelling" if respelt else _reason(row, specification, test.value, texts[-1], mode)
+            why = "number spelling" if respelt else _reason(row, specification, test.value, texts, mode)
             entry |= {"why": why, "explanation": _explanation(specification, texts[0])}
         (judged.valid_rejected if test.valid else judged.invalid_accepted).append(entry)
     return judged
@@ -159,7 +159,7 @@ def judge_row(argument: tuple[data.Row, str], step: Step) -> Judged:
 _ESCAPED_SURROGATE = re.compile(r"(?<!\\)(?:\\\\)*\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
 
 
-def _reason(row: data.Row, specification: Any, value: Any, text: str, mode: str) -> str:
+def _reason(row: data.Row, specification: Any, value: Any, texts: list[str], mode: str) -> str:
     import constrain
 
     if _ESCAPED_SURROGATE.search(data.json_text(value)):
@@ -169,7 +169,8 @@ def _reason(row: data.Row, specification: Any, value: Any, text: str, mode: str)
     wider: dict[str, dict[str, Any]] = {"key order": {"key_order": "any"}, "format": {"formats": "annotation"}}
     for name, option in wider.items():
         try:
-            if constrain.json_schema(row.schema_text, **(MODES[mode] | option)).accepts(text):
+            wider_specification = constrain.json_schema(row.schema_text, **(MODES[mode] | option))
+            if any(wider_specification.accepts(text) for text in texts):
                 return name
         except constrain.ConstrainError:
             continue
