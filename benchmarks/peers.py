@@ -1,8 +1,8 @@
 """Make an environment where a peer engine and ours run in one process: `python -m benchmarks.peers`.
 
 Peers pin what we do not want to depend on, so they live in `.venv-peers` beside the repository's environment: pinned
-llguidance and what the benchmark needs, and our package, either installed from a wheel (`--wheel`) or, by default, found
-through a `.pth` file that names this repository (whose compiled kernel must then be of the same Python version).
+llguidance and what the benchmark needs, and our package, either installed from a wheel (`--wheel`) or, by default,
+found through a `.pth` file that names this repository (whose compiled kernel must then be of the same Python version).
 """
 
 from __future__ import annotations
