@@ -7,7 +7,8 @@
     cases       cases.jsonl: an accept text must pass under the default, spaced or any spelling, a reject text never.
 
 The tables go to `results/` and, all together, to `docs/results/conformance.md`.
-Exit code 1 if an invalid instance was accepted, an exception was not ours, or a step hung or crashed.
+Exit code 1 if an invalid instance was accepted, an exception was not ours, a verdict was not given, or a step hung or
+crashed.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ def maskbench_body(options: argparse.Namespace) -> int:
         judged.sort(key=lambda one: one.id)
         lines += ["", *maskbench_lines(mode, judged)]
         values[mode] = maskbench_values(judged)
-        failed |= any(one.invalid_accepted or one.outcome.status in ("untyped", "lost") for one in judged)
+        failed |= any(one.invalid_accepted or one.raised or one.outcome.status in ("untyped", "lost") for one in judged)
     write_results(options.name or "conformance-maskbench", "\n".join(lines), values)
     return int(failed)
 
@@ -84,15 +85,19 @@ def maskbench_body(options: argparse.Namespace) -> int:
 def maskbench_lines(mode: str, judged: list[Judged]) -> list[str]:
     """The table of one mode, the refusals, and the wrong verdicts."""
     head = ["compiled", "empty", "refused", "typed", "untyped", "lost"]
-    marks = ["pass", "but for spelling", "valid rej.", "invalid acc."]
+    marks = ["pass", "but for spelling", "valid rej.", "invalid acc.", "raised"]
     groups = {"tested": [one for one in judged if one.tests], "untested": [one for one in judged if not one.tests]}
     rows = []
     for name, group in groups.items():
         statuses = Counter(one.outcome.status for one in group)
         row: list[Any] = [name, len(group), *(statuses[status] for status in head)]
         passed = [sum(one.is_pass for one in group), sum(one.is_pass_but_for_spelling for one in group)]
-        wrong = [sum(len(one.valid_rejected) for one in group), sum(len(one.invalid_accepted) for one in group)]
-        rows.append(row + (passed + wrong if name == "tested" else ["", "", "", ""]))
+        wrong = [
+            sum(len(one.valid_rejected) for one in group),
+            sum(len(one.invalid_accepted) for one in group),
+            sum(len(one.raised) for one in group),
+        ]
+        rows.append(row + (passed + wrong if name == "tested" else [""] * len(marks)))
     tested = groups["tested"]
     share = 100 * sum(one.is_pass for one in tested) / len(tested) if tested else 0.0
     compile_ms = summary((one.outcome.compile_s * 1000 for one in judged if one.outcome.status != "lost"), (0.5, 0.99))
@@ -114,6 +119,7 @@ def maskbench_lines(mode: str, judged: list[Judged]) -> list[str]:
     lines += [
         f"  INVALID ACCEPTED {one.id} {e['instance']}: {e['text']}" for one in judged for e in one.invalid_accepted
     ]
+    lines += [f"  RAISED {one.id} {e['instance']}: {e['why']}: {e['text']}" for one in judged for e in one.raised]
     rejected = [(one.id, e) for one in judged for e in one.valid_rejected if e["why"] not in judging.DOCUMENTED]
     for name, entry in rejected[:LISTED]:
         lines.append(f"  valid rejected ({entry['why']}) {name} {entry['instance']}: {entry.get('explanation', '')}")

@@ -44,7 +44,22 @@ SECTIONS: tuple[tuple[str, str, str], ...] = (
 )
 """(result file, heading, command), in the order of the page."""
 
-NOTES: dict[str, str] = {}
+NOTES: dict[str, str] = {
+    "conformance-maskbench": """
+Valid instances are rejected for these reasons, each a choice that the options name:
+
+- *key order* (mode spaced only): where branches of `anyOf`, `oneOf` or `if` order the same names differently, the order
+  depends on the branch that holds; the re-sorted instance follows another branch.
+- *number spelling* (mode spaced only): instances write `1e-5` or more digits than the canonical spelling has.
+- *format*: the schema asks for a format that `formats="known"` enforces (`byte` is base64), and the instance breaks it;
+  the instances were labelled by a judge that does not know the format. `formats="annotation"` accepts them.
+""",
+    "conformance-suite-2020-12-formats": """
+`idn-hostname` is an annotation, reported: the rules of IDNA 2008 look at whole labels. `hostname` takes ASCII labels
+without A-labels (`xn--…`), whose contents only decoding could check. `regex` takes a regular part of ECMA-262's
+patterns: group names and what refers to them are left out.
+""",
+}
 """What a reader must know of a table, by its result file."""
 
 

@@ -6,6 +6,7 @@ declared; then all others as they stand. Written apart from the front end on pur
 
 Where branches declare the same names in different orders the order depends on the branch. So there are two candidates:
 one that reads every branch, one that reads only branches that the value may satisfy by type, const, enum and required.
+Where `$schema` names draft 4, 6 or 7 a `$ref` hides what stands beside it.
 
 Not done: `$dynamicRef` and references to other documents or by `$id` (their members keep the order they have).
 """
@@ -18,6 +19,7 @@ from typing import Any
 from urllib.parse import unquote
 
 BRANCHES = ("anyOf", "oneOf")
+REF_HIDES = re.compile(r"json-schema\.org/draft-0[467]/schema")
 IN_PLACE = ("allOf", "anyOf", "oneOf", "$ref", "if", "then", "else", "dependentSchemas", "dependencies")
 
 
@@ -64,6 +66,8 @@ def _find_anchor(root: Any, name: str) -> Any:
 class _Sorter:
     def __init__(self, root: Any):
         self.root = root
+        declared = root.get("$schema") if isinstance(root, dict) else None
+        self.ref_hides = isinstance(declared, str) and REF_HIDES.search(declared) is not None
 
     def sort(self, schemas: list[Any], value: Any, *, plausible_only: bool) -> Any:
         if isinstance(value, dict):
@@ -92,6 +96,8 @@ class _Sorter:
             if not isinstance(schema, dict) or id(schema) in seen:
                 continue
             seen.add(id(schema))
+            if self.ref_hides and isinstance(schema.get("$ref"), str):
+                schema = {"$ref": schema["$ref"]}
             yield schema
             below: list[Any] = []
             for keyword, argument in schema.items():

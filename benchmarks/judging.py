@@ -48,7 +48,7 @@ class Outcome:
 
 @dataclass
 class Judged:
-    """One schema: the outcome, how many verdicts were right, and the wrong ones with their reason."""
+    """One schema: the outcome, how many verdicts were right, the wrong ones with their reason, those not given."""
 
     id: str
     outcome: Outcome
@@ -56,6 +56,7 @@ class Judged:
     right: int = 0
     valid_rejected: list[dict[str, Any]] = field(default_factory=list)
     invalid_accepted: list[dict[str, Any]] = field(default_factory=list)
+    raised: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def is_pass(self) -> bool:
@@ -64,7 +65,8 @@ class Judged:
     @property
     def is_pass_but_for_spelling(self) -> bool:
         explained = all(entry["why"] in DOCUMENTED for entry in self.valid_rejected)
-        return self.outcome.status in ("compiled", "empty") and not self.invalid_accepted and explained
+        wrong = self.invalid_accepted or self.raised
+        return self.outcome.status in ("compiled", "empty") and not wrong and explained
 
 
 @cache
@@ -143,11 +145,12 @@ def judge_row(argument: tuple[data.Row, str], step: Step) -> Judged:
             continue
         entry = {"instance": number, "text": texts[0][:300], "judge": _second_opinion(row, test.value)}
         if raised is not None:
-            entry |= {"why": f"raised {raised}"}
-        elif test.valid:
+            judged.raised.append(entry | {"why": raised})
+            continue
+        if test.valid:
             step(f"instance {number}, reason")
             respelt = True in verdicts
-            why = "number spelling" if respelt else _reason(row, specification, test.value, texts[-1], mode)
+            why = "number spelling" if respelt else _reason(row, specification, test.value, texts, mode)
             entry |= {"why": why, "explanation": _explanation(specification, texts[0])}
         (judged.valid_rejected if test.valid else judged.invalid_accepted).append(entry)
     return judged
@@ -156,16 +159,18 @@ def judge_row(argument: tuple[data.Row, str], step: Step) -> Judged:
 _ESCAPED_SURROGATE = re.compile(r"(?<!\\)(?:\\\\)*\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
 
 
-def _reason(row: data.Row, specification: Any, value: Any, text: str, mode: str) -> str:
+def _reason(row: data.Row, specification: Any, value: Any, texts: list[str], mode: str) -> str:
     import constrain
 
     if _ESCAPED_SURROGATE.search(data.json_text(value)):
         return "lone surrogate"
     if specification is None:
         return "taken for empty"
-    for name, option in (("key order", {"key_order": "any"}), ("format", {"formats": "annotation"})):
+    wider: dict[str, dict[str, Any]] = {"key order": {"key_order": "any"}, "format": {"formats": "annotation"}}
+    for name, option in wider.items():
         try:
-            if constrain.json_schema(row.schema_text, **(MODES[mode] | option)).accepts(text):
+            wider_specification = constrain.json_schema(row.schema_text, **(MODES[mode] | option))
+            if any(wider_specification.accepts(text) for text in texts):
                 return name
         except constrain.ConstrainError:
             continue

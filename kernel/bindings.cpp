@@ -255,6 +255,11 @@ NB_MODULE(_kernel, m) {
       .def("__init__", [](Matcher* self, std::shared_ptr<Compiled> g) { new (self) Matcher(std::move(g)); })
       .def("fork", [](const Matcher& x) { return Matcher(x); })
       .def("fill", [](Matcher& x, Row row) { fill(x, row_of(x.grammar(), row)); })
+      .def("fill_stepwise",
+           [](Matcher& x, Row row) {
+             u32* to = row_of(x.grammar(), row);
+             locked_without_gil(x.grammar(), [&] { x.grammar().masks->fill_stepwise(x.state(), to); });
+           })
       .def("fill_at", [](Matcher& x, size_t address) { fill(x, reinterpret_cast<u32*>(address)); })
       .def("advance", [](Matcher& x, u32 t) { return locked(x.grammar(), [&] { return x.advance(t); }); })
       .def("rollback", [](Matcher& x, size_t n) { x.rollback(n); })

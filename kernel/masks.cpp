@@ -35,6 +35,20 @@ void MaskEngine::fill(State s, u32* row) {
     for (u32 t : vocab_->end_ids()) set_bit(row, t);
 }
 
+void MaskEngine::fill_stepwise(State s, u32* row) {
+  std::memset(row, 0, vocab_->words() * 4);
+  const Trie& trie = vocab_->trie();
+  auto walk = [&](auto&& self, u32 node, State here) -> void {
+    const TrieNode& n = trie.node(node);
+    for (u32 i = n.tokens; i < n.own; ++i) set_bit(row, trie.tokens()[i]);
+    for (u32 c = n.child; c < n.child + n.count; ++c)
+      if (State next = automaton_.step(here, trie.node(c).byte); next != kDead) self(self, c, next);
+  };
+  walk(walk, 0, s);
+  if (automaton_.accepts(s))
+    for (u32 t : vocab_->end_ids()) set_bit(row, t);
+}
+
 void MaskEngine::or_into(Bits& bits, const Mask& mask) const {
   Bits own(bits.size());
   if (mask.base) std::copy(mask.base->begin(), mask.base->end(), own.begin());

@@ -45,6 +45,7 @@ class MaskEngine {
   std::shared_ptr<const Mask> mask(State s);
   bool is_cached(State s);  // filling will be a copy
   bool allows(State s, std::string_view text);
+  void fill_stepwise(State s, u32* row);  // by the parser's steps alone: slow, and what every fast way must equal
   size_t cached_bytes() const { return cached_bytes_; }
   MaskCounters counters;
 

@@ -52,6 +52,18 @@ def test_branches_that_cannot_hold_do_not_set_the_order_of_the_second_candidate(
     assert (list(broad), list(narrow)) == (["kind", "a", "b"], ["b", "a", "kind"])
 
 
+def test_a_reference_hides_its_siblings_where_the_draft_says_so():
+    schema = {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "items": {"$ref": "#/definitions/a", "properties": {"name": {}}},
+        "definitions": {"a": {"properties": {"x": {}, "y": {}}}},
+    }
+    (found,) = declared_order.candidates(schema, [{"y": 1, "name": 2, "x": 3}])
+    assert list(found[0]) == ["x", "y", "name"]
+    (found,) = declared_order.candidates(schema | {"$schema": ""}, [{"y": 1, "name": 2, "x": 3}])
+    assert list(found[0]) == ["name", "x", "y"]
+
+
 def test_items_are_sorted_by_the_schema_of_their_place():
     schema = {"prefixItems": [{"properties": {"b": {}, "a": {}}}], "items": {"properties": {"a": {}, "b": {}}}}
     (found,) = declared_order.candidates(schema, [{"a": 1, "b": 2}, {"b": 1, "a": 2}])

@@ -34,6 +34,10 @@ def test_every_failure_is_a_typed_error(judged: list[tuple[data.Row, judging.Jud
     assert [(row.id, one.outcome.message) for row, one in judged if one.outcome.status == "untyped"] == []
 
 
+def test_every_instance_gets_a_verdict(judged: list[tuple[data.Row, judging.Judged]]):
+    assert [(row.id, one.raised) for row, one in judged if one.raised] == []
+
+
 def test_schemas_of_the_first_cut_compile(judged: list[tuple[data.Row, judging.Judged]]):
     refused = [
         (row.id, one.outcome.kinds, one.outcome.message)

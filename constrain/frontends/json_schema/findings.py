@@ -38,7 +38,7 @@ class Findings:
         self.problems.setdefault((path, keyword), Problem(path, keyword, reason, help))
 
     def follow(self, path: str, keyword: str, leader: str) -> None:
-        """`keyword` is read by `leader` at the same place, and fares as that does; asked again when `leader` is refused."""
+        """`keyword` is read by `leader` at the same place and fares as that does; asked anew when that is refused."""
         refused = self.rows.get((path, leader, ""), (path, leader, "enforced", "", None))[2] == "refused"
         reason = f"is as '{leader}' is" if refused else ""
         status: Status = "refused" if refused else "enforced"

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from constrain.frontends.json_schema.numbers import NumberConstraint
+from constrain.frontends.json_schema.numbers import NumberConstraint, step_of
 from constrain.frontends.json_schema.shapes import NumberShape
 
 LIMIT_CANDIDATES = 4096
@@ -50,13 +50,13 @@ def some_number(record: NumberShape) -> bool | None:
     Cost:    at most 200,000 remainders.
     """
     constraint = replace(record.constraint, integer=True) if record.plain else record.constraint
-    step = common_step(constraint)
+    step = step_of(constraint)
     if step is None:
         return _some_dense(constraint, record.without)
     span = _multiples(constraint, step, 1)
     excluded = []
     for one in record.without:
-        every = common_step(one)
+        every = step_of(one)
         excluded.append(_multiples(one, step, 1 if every is None else (step / every).denominator))
     if any(one.divisor == 1 and one.covers(span) for one in excluded):
         return False
@@ -67,16 +67,6 @@ def some_number(record: NumberShape) -> bool | None:
         if not any(one.holds(t) for one in excluded):
             return True
     return False
-
-
-def common_step(constraint: NumberConstraint) -> Fraction | None:
-    """The least common multiple of all steps of `constraint`; None where every number will do."""
-    steps = [Fraction(one) for one in constraint.multiple_of]
-    steps += [Fraction(1)] if constraint.integer else []
-    if not steps:
-        return None
-    common = math.lcm(*(step.denominator for step in steps))
-    return Fraction(math.lcm(*(int(step * common) for step in steps)), common)
 
 
 def _multiples(constraint: NumberConstraint, step: Fraction, divisor: int) -> _Exclusion:
@@ -107,7 +97,7 @@ def _outwards(span: _Exclusion) -> Iterator[int]:
 def _some_dense(constraint: NumberConstraint, without: tuple[NumberConstraint, ...]) -> bool | None:
     """The same without a step: a few numbers near the bounds are tried."""
     for one in without:
-        if common_step(one) is None and _contains_interval(one, constraint):
+        if step_of(one) is None and _contains_interval(one, constraint):
             return False
     low, high = constraint.minimum, constraint.maximum
     if low is not None and high is not None:
@@ -128,7 +118,7 @@ def _contains(constraint: NumberConstraint, value: Fraction) -> bool:
         return False
     if high is not None and (value > high or (value == high and constraint.exclusive_maximum)):
         return False
-    step = common_step(constraint)
+    step = step_of(constraint)
     return step is None or (value / step).denominator == 1
 
 
