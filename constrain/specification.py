@@ -173,7 +173,6 @@ def _utf8(text: str | bytes) -> bytes:
 
 
 def json_schema(
-<<<<<<< HEAD
     schema: Mapping[str, Any] | bool | str | bytes,
     key_order: KeyOrder | None = None,
     whitespace: Whitespace | None = None,
@@ -186,9 +185,6 @@ def json_schema(
     trust: Trust = "trusted",
     *,
     spelling: Spelling | None = None,
-=======
-    schema: Mapping[str, Any] | bool | str | bytes, *, spelling: str | None = None, **options: Any
->>>>>>> wt-break
 ) -> Specification:
     """JSON texts that satisfy `schema`: a dict, a bool, or JSON text.
 

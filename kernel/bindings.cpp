@@ -254,16 +254,13 @@ NB_MODULE(_kernel, m) {
   nb::class_<Matcher>(m, "Matcher")
       .def("__init__", [](Matcher* self, std::shared_ptr<Compiled> g) { new (self) Matcher(std::move(g)); })
       .def("fork", [](const Matcher& x) { return Matcher(x); })
-<<<<<<< HEAD
-      .def("fill", [](Matcher& x, Row row) { fill(x, row_of(x.grammar(), row)); })
+      .def("fill", [](Matcher& x, Row row) { fill(x, row_of(x.grammar(), row)); }, nb::arg().noconvert())  // never into a copy
       .def("fill_stepwise",
            [](Matcher& x, Row row) {
              u32* to = row_of(x.grammar(), row);
              locked_without_gil(x.grammar(), [&] { x.grammar().masks->fill_stepwise(x.state(), to); });
-           })
-=======
-      .def("fill", [](Matcher& x, Row row) { fill(x, row_of(x.grammar(), row)); }, nb::arg().noconvert())  // never into a copy
->>>>>>> wt-break
+           },
+           nb::arg().noconvert())
       .def("fill_at", [](Matcher& x, size_t address) { fill(x, reinterpret_cast<u32*>(address)); })
       .def("advance", [](Matcher& x, u32 t) { return locked(x.grammar(), [&] { return x.advance(t); }); })
       .def("rollback", [](Matcher& x, size_t n) { x.rollback(n); })
