@@ -1,4 +1,4 @@
-"""Whatever is passed to vocabularies, compilers and matchers: a typed error that says what is wrong, nothing changed."""
+"""Whatever is passed to vocabularies, compilers and matchers: a typed error that says what is wrong, no change."""
 
 from __future__ import annotations
 
