@@ -55,3 +55,13 @@ def test_a_length_is_a_whole_number(length: object):
 def test_floats_of_other_libraries_are_numbers():
     spec = constrain.json_schema({"type": "number", "minimum": np.float64(2.5), "maximum": np.float64(2.5)})
     assert spec.accepts("2.5") and not spec.accepts("2.4")
+
+
+def test_a_shortest_text_beyond_measure_is_a_limit_not_an_empty_language():
+    nothing = {"type": "null"}
+    schema = {"type": "array", "minItems": 70_000, "items": {"type": "array", "minItems": 70_000, "items": nothing}}
+    spec = constrain.json_schema(schema)
+    assert not spec.accepts("[]")
+    with pytest.raises(constrain.LimitExceeded, match="too long") as raised:
+        spec.sample(0)
+    assert raised.value.limit == "completion"
