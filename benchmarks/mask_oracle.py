@@ -1,7 +1,7 @@
 """Masks against the parser's own steps, over a real vocabulary: `python -m benchmarks.mask_oracle`.
 
 The twin in `tests/reference` judges masks and parser together, on small vocabularies. This judges the masks' fast ways
-alone, on a large one: at the states along valid instances of pattern-heavy schemas of maskbench-dev, the mask must equal
+alone, on a large one: at states along valid instances of pattern-heavy schemas of maskbench-dev, the mask must equal
 the set of tokens whose bytes the parser can step through, one after the other. Exit code 1 if one differs.
 """
 

@@ -1,8 +1,8 @@
 """Make an environment where a peer engine and ours run in one process: `python -m benchmarks.peers`.
 
 Peers pin what we do not want to depend on, so they live in `.venv-peers` beside the repository's environment: pinned
-llguidance, tokenizers, numpy and rich, and our package, either installed from a wheel (`--wheel`) or, by default, found
-through a `.pth` file that names this repository (whose compiled kernel must then be of the same Python version).
+llguidance and what the benchmark needs, and our package, either installed from a wheel (`--wheel`) or, by default,
+found through a `.pth` file that names this repository (whose compiled kernel must then be of the same Python version).
 """
 
 from __future__ import annotations
@@ -15,7 +15,15 @@ from pathlib import Path
 
 from benchmarks.data import REPOSITORY
 
-PINNED = ("llguidance==1.9.1", "tokenizers==0.23.3", "numpy==2.4.6", "rich==15.0.0")
+PINNED = (
+    "llguidance==1.9.1",
+    "tokenizers==0.23.3",
+    "numpy==2.4.6",
+    "rich==15.0.0",
+    "regress==2026.9.1",
+    "referencing==0.37.0",
+)
+"""The peer, and what our front ends and the benchmark itself import."""
 ENVIRONMENT = REPOSITORY / ".venv-peers"
 
 

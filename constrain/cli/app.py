@@ -70,6 +70,11 @@ class Commands(TyperGroup):
         except ConstrainError as error:
             stderr().print(visible(f"{type(error).__name__}: {error}", keep="\n"))
             raise typer.Exit(1) from None
+        except BrokenPipeError:  # whoever read our output has gone: typer ends quietly
+            raise
+        except OSError as error:
+            stderr().print(visible(f"{type(error).__name__}: {error.strerror or error}", keep="\n"))
+            raise typer.Exit(1) from None
 
 
 app = typer.Typer(
@@ -136,6 +141,22 @@ TopP = Annotated[
 Seed = Annotated[int, typer.Option(min=0, help="The same seed gives the same text.", rich_help_panel=MODEL)]
 
 
+def show_version(wanted: bool) -> None:
+    """`constrain --version`, since that is what people try first."""
+    if wanted:
+        version_command()
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=show_version, is_eager=True, help="The same as `version`.")
+    ] = False,
+) -> None:
+    pass
+
+
 @app.command("demo", epilog=EPILOG_DEMO)
 def demo_command(
     model: Model = "smollm2",
@@ -200,7 +221,7 @@ def generate_command(
 @app.command("check", epilog=EPILOG_CHECK)
 def check_command(
     specs: Annotated[
-        list[str] | None, typer.Argument(metavar="[SPEC]...", help="JSON Schema files; - reads standard input.")
+        list[str] | None, typer.Argument(metavar="SPEC", help="JSON Schema files; - reads standard input.")
     ] = None,
     regex: Annotated[
         list[str] | None, typer.Option(metavar="PATTERN", help="A regular expression to check; may be repeated.")
@@ -239,7 +260,7 @@ def match_command(
     arguments: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[SPEC] [TEXT]",
+            metavar="SPEC TEXT",
             help="A JSON Schema file (not with --regex), then a file, the text itself, or - for standard input.",
         ),
     ] = None,
@@ -268,8 +289,10 @@ def match_command(
 ) -> None:
     """Say whether a text satisfies a specification, and if not, from where on.
 
-    Exit code: 0 accepted, 1 not accepted, 2 wrong usage. A text that differs only in spelling (blanks, the order of
-    members, 1.0 for 1) is accepted too, unless --spelling canonical. One line end at the end of a file is ignored.
+    Exit code: 0 accepted, 1 not accepted, 2 wrong usage.
+
+    A text that differs only in spelling (blanks, the order of members, 1.0 for 1) is accepted too, unless
+    --spelling canonical. One line end at the end of a file is ignored.
     """
     from constrain.cli.match import match
     from constrain.cli.source import regex_source, schema_source, text_of

@@ -72,19 +72,20 @@ def show(checked: Checked, report: bool) -> None:
     for finding in checked.findings:
         print_styled(rendered(finding, checked.source), SEVERITY_STYLES)
     if checked.report is not None:
-        print_styled(f"{visible(checked.source.name)}: ok ({summary(checked.report)})", {": ok ": "bold green"})
+        print_styled(f"{visible(checked.source.name)}: ok{summary(checked.report)}", {": ok": "bold green"})
     if report and checked.report is not None and len(checked.report):
         stdout().print(report_table(checked.report), soft_wrap=False)
 
 
 def summary(report: Report) -> str:
+    """Counts in brackets; nothing for what has no parts to report, such as a pattern: it is enforced as a whole."""
     counts = [
         (status, len(report.with_status(status))) for status in ("enforced", "approximated", "refused", "annotation")
     ]
     said = [
         f"{count} {status}{'s' if status == 'annotation' and count != 1 else ''}" for status, count in counts if count
     ]
-    return ", ".join(said) or "nothing to enforce"
+    return f" ({', '.join(said)})" if said else ""
 
 
 def report_table(report: Report) -> Table:

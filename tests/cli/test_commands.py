@@ -307,3 +307,18 @@ def test_an_interrupt_ends_quietly():
     _, errors = child.communicate(timeout=30)
     assert child.returncode == 130
     assert b"Traceback" not in errors
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+@pytest.mark.parametrize("arguments", [["check", "--regex", "a"], ["match", "--regex", "a", "a", "--format", "json"]])
+def test_output_that_cannot_be_written_is_a_message(arguments: list[str]):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "constrain", *arguments],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+            timeout=60,
+        )
+    assert done.returncode == 1
+    assert b"Traceback" not in done.stderr and b"No space left" in done.stderr

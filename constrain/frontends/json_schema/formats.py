@@ -20,16 +20,31 @@ from types import MappingProxyType
 from ...grammar.terms import Regular, shared
 from . import formats_code, formats_net, formats_regex, formats_time, formats_uri
 
-__all__ = ["BEFORE_IDNA", "FORMATS", "NARROWER"]
+__all__ = ["BEFORE_IDNA", "FORMATS", "NARROWER", "is_narrower"]
 
 
-def _once(build: Callable[[], Regular]) -> Callable[[], Regular]:
-    return lru_cache(maxsize=1)(lambda: shared(build()))
+_narrower: set[int] = set()
+"""The terms built so far that are narrower than their format, by identity; `shared` keeps them."""
+
+
+def _once(build: Callable[[], Regular], name: str) -> Callable[[], Regular]:
+    def made() -> Regular:
+        term = shared(build())
+        if name in NARROWER:
+            _narrower.add(id(term))
+        return term
+
+    return lru_cache(maxsize=1)(made)
+
+
+def is_narrower(term: Regular) -> bool:
+    """True if `term` is the language of a format that leaves some strings of the format out."""
+    return id(term) in _narrower
 
 
 FORMATS: Mapping[str, Callable[[], Regular]] = MappingProxyType(
     {
-        name: _once(build)
+        name: _once(build, name)
         for name, build in {
             "date": formats_time.date,
             "time": formats_time.time,
@@ -54,7 +69,7 @@ FORMATS: Mapping[str, Callable[[], Regular]] = MappingProxyType(
     }
 )
 
-BEFORE_IDNA: Mapping[str, Callable[[], Regular]] = MappingProxyType({"hostname": _once(formats_net.plain_hostname)})
+BEFORE_IDNA: Mapping[str, Callable[[], Regular]] = MappingProxyType({"hostname": _once(formats_net.plain_hostname, "")})
 """What drafts 4 and 6 understand otherwise: their host names know no Punycode. Exact, unlike the later one."""
 
 NARROWER: Mapping[str, str] = MappingProxyType(

@@ -17,6 +17,7 @@ from typing import TypeVar
 
 from constrain.errors import LimitExceeded
 from constrain.frontends.json_schema import numbers
+from constrain.frontends.json_schema.formats import is_narrower
 from constrain.frontends.json_schema.shapes import (
     ANY,
     ANY_ARRAY,
@@ -350,6 +351,8 @@ def check_expansion(shape: Shape) -> None:
 def _complement(shape: Shape, negate: Callable[[Child], Child], dead: Dead, at: str) -> Shape:
     if not shape.exact:
         raise NoComplement("is negated, and what it negates is not enforced exactly")
+    if any(is_narrower(part) for record in shape.strings for part in record.parts):
+        raise NoComplement("is negated, and holds a format of which not every string is known")
     strings = [ANY_STRING]
     if shape.strings:
         languages = tuple([Not(record.term()) for record in shape.strings])

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from constrain.frontends.json_schema.expect import count, fail, number
-from constrain.frontends.json_schema.formats import FORMATS
+from constrain.frontends.json_schema.formats import FORMATS, NARROWER
 from constrain.frontends.json_schema.shapes import Shape, StringShape
 from constrain.frontends.json_schema.values import exact, freeze, is_number
 
@@ -168,7 +168,10 @@ def string_format(builder: Builder, place: Place, reading: Reading, keyword: str
     elif value in FORMATS:
         reading.parts = (*reading.parts, FORMATS[value]())
         reading.touched.add("string")
-        builder.findings.enforced(place.path, keyword)
+        if value in NARROWER:
+            builder.findings.note(place.path, keyword, NARROWER[value], "narrower")
+        else:
+            builder.findings.enforced(place.path, keyword)
     elif formats == "known":
         builder.findings.annotation(place.path, keyword, f"the format {value!r} is not known")
     else:

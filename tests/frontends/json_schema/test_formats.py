@@ -13,6 +13,8 @@ import regress
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from constrain.errors import UnsupportedKeyword
+from constrain.frontends.json_schema.compile import compile_schema
 from constrain.frontends.json_schema.formats import BEFORE_IDNA, FORMATS, NARROWER
 from constrain.grammar.recognizer import Recognizer
 from constrain.grammar.sample import sample
@@ -178,3 +180,12 @@ def test_random_regexes_are_read_by_a_reader_of_ecma_patterns() -> None:
 def test_groups_nest_to_a_depth_of_four() -> None:
     assert denotes(FORMATS["regex"](), "((((a))))")
     assert not denotes(FORMATS["regex"](), "(((((a)))))")
+
+
+@pytest.mark.parametrize("name", sorted(NARROWER))
+def test_a_narrower_format_is_reported_and_not_negated(name: str) -> None:
+    compiled = compile_schema({"format": name})
+    entry = next(entry for entry in compiled.report.entries if entry.keyword == "format")
+    assert (entry.status, entry.direction, entry.reason) == ("approximated", "narrower", NARROWER[name])
+    with pytest.raises(UnsupportedKeyword):
+        compile_schema({"type": "string", "not": {"format": name}})
