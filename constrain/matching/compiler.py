@@ -80,13 +80,15 @@ class Compiler:
         quote = terms.Literal('"')
         string = terms.concat(quote, terms.Encoded(terms.ANY_TEXT, "json"), quote)
         kernel, alive = compile_kernel(terms.GrammarSpec({"start": terms.Lexeme(string)}), self._vocab.alphabet)
-        if not alive:
+        if not alive or not kernel.use(self._vocab, self.cache_limit_bytes):
             return
-        kernel.use(self._vocab, self.cache_limit_bytes)
         matcher = CompiledGrammar(None, self.vocabulary, kernel).matcher()
-        for token in self.vocabulary.encode('"'):
-            matcher.advance(token)
-        matcher.mask()
+        try:
+            quote_tokens = self.vocabulary.encode('"')
+        except VocabularyError:  # a quote stands only inside longer tokens: nothing to split ahead of time
+            return
+        if matcher.try_advance(quote_tokens) == len(quote_tokens):
+            matcher.mask()
 
     def compile(self, spec: Any, deadline_s: float | None = None) -> CompiledGrammar:
         """The grammar of `spec` (a Specification, a schema, a Python type) over this vocabulary.

@@ -130,6 +130,11 @@ class MembersFrame(Frame):
 
     def names_that_may_follow(self, grammar: Grammar) -> Node:
         """The names behind which the object can be finished."""
+        if self not in grammar.names:
+            grammar.names[self] = self._find_names(grammar)
+        return grammar.names[self]
+
+    def _find_names(self, grammar: Grammar) -> Node:
         members = self.whole.term.members
         if not node_is_alive(self.whole.marks.colon, grammar.alphabet):
             return EMPTY

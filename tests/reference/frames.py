@@ -22,6 +22,9 @@ class Grammar(Protocol):
     @property
     def alphabet(self) -> frozenset[int]: ...
 
+    names: dict[Frame, Node]
+    """Which names may follow in an object in progress, once asked for; valid when the rules are known."""
+
     def rule(self, name: str) -> Term: ...
 
     def can_finish(self, frame: Frame) -> bool:

@@ -21,7 +21,7 @@ from constrain.grammar import terms
 from tests.reference import frames
 from tests.reference.containers import items_term, members_term
 from tests.reference.frames import Frame, Reader, Term
-from tests.reference.nodes import EMPTY, EPSILON, node_of
+from tests.reference.nodes import EMPTY, EPSILON, Node, node_of
 from tests.reference.regular import TwinLimit, intervals
 from tests.reference.utf8 import ALL_BYTES, next_character
 
@@ -65,6 +65,7 @@ class Liveness:
         self._rules = rules
         self._finishable: frozenset[Term] = frozenset()
         self._answers: dict[Frame, bool] = {}
+        self.names: dict[Frame, Node] = {}
         self._stacks: dict[Stack, bool] = {END: True}
         while True:
             self._answers.clear()

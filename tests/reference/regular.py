@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 
 from constrain.grammar import terms
 from tests.reference.nodes import EMPTY, Node, node_of
@@ -31,10 +32,16 @@ def intervals(node: Node) -> Iterable[tuple[int, int]]:
 
 def successors(node: Node, alphabet: frozenset[int], partial: bytes = b"") -> Iterable[Node]:
     """What is left behind each character that begins with `partial` and goes on in `alphabet`."""
+    for c in _one_of_each(node.cuts(), alphabet, partial):
+        yield node.after(c)
+
+
+@cache
+def _one_of_each(cuts: tuple[int, ...], alphabet: frozenset[int], partial: bytes) -> tuple[int, ...]:
+    """A code point from each stretch between cuts that has one to write."""
     ranges = spelled_ranges(alphabet, partial)
-    for low, high in intervals(node):
-        for c in first_code_points(ranges, low, high):
-            yield node.after(c)
+    ends = (*(cut - 1 for cut in cuts[1:]), terms.MAX_CODE_POINT)
+    return tuple(c for low, high in zip(cuts, ends, strict=True) for c in first_code_points(ranges, low, high))
 
 
 _known_alive: dict[frozenset[int], dict[Node, bool]] = {}
