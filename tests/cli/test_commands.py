@@ -307,3 +307,18 @@ def test_an_interrupt_ends_quietly():
     _, errors = child.communicate(timeout=30)
     assert child.returncode == 130
     assert b"Traceback" not in errors
+
+
+def test_version_is_an_option_too():
+    asked, told = (CliRunner().invoke(app, [name]) for name in ("--version", "version"))
+    assert asked.exit_code == told.exit_code == 0
+    assert asked.stdout == told.stdout != ""
+
+
+def test_a_schema_that_does_not_compile_is_shown_with_its_place_by_match_and_generate(tmp_path: Path):
+    schema = tmp_path / "schema.json"
+    schema.write_text('{\n  "contains": 1\n}')
+    for arguments in (["match", str(schema), "[]"], ["generate", "--schema", str(schema), "a prompt"]):
+        result = CliRunner().invoke(app, arguments)
+        assert result.exit_code == 1 and not result.stdout
+        assert f"{schema}:2:3: error: " in result.stderr
