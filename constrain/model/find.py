@@ -42,6 +42,9 @@ def find_model(name_or_path: str | os.PathLike[str]) -> Path:
         what = "is no directory and no .gguf file" if path.exists() else "does not exist"
     except (OSError, ValueError):
         what = "is no path"
+    # The command line passes on what the variable says, so that it comes here by name.
+    if str(name_or_path) == os.environ.get(ENVIRONMENT_VARIABLE):
+        what += f" (it comes from {ENVIRONMENT_VARIABLE})"
     raise ModelError(
         f"the model {shorten(str(name_or_path))!r} {what}",
         expected=f"{DEFAULT_MODEL!r}, a directory with config.json and safetensors, or a .gguf file",
