@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from constrain.errors import InvalidSpecification
+
 if TYPE_CHECKING:
     from constrain.grammar.recognizer import Recognizer
 
@@ -42,6 +44,8 @@ class Explanation:
 
 def explain(recognizer: Recognizer, text: str | bytes, *, is_json: bool) -> Explanation:
     """Read `text` as far as it goes. Cost: O(len(text))."""
+    if not isinstance(text, (str, bytes, bytearray, memoryview)):
+        raise InvalidSpecification(f"a text is str or bytes, not {type(text).__name__}")
     spelled = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else bytes(text)
     state, read = recognizer.feed(recognizer.start, spelled)
     complete = recognizer.is_complete(state)

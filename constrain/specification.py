@@ -9,6 +9,7 @@ Deliberately not here: vocabularies and masks (`matching/`).
 from __future__ import annotations
 
 import json
+import math
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -89,20 +90,30 @@ class Specification:
 
     def sample(self, seed: int = 0, *, length: int = sampling.LENGTH) -> str:
         """A random text that satisfies the specification; the same for the same seed. After about `length` bytes it is
-        finished the shortest way."""
+        finished the shortest way. Raises: InvalidSpecification: a seed or a length that is no whole number."""
+        for name, value in (("seed", seed), ("length", length)):
+            if isinstance(value, bool) or not isinstance(value, int) or (name == "length" and value < 0):
+                raise InvalidSpecification(f"{name}={shorten(repr(value))}", expected="a whole number")
         return sampling.sample(self.recognizer, seed, length=length)
 
     def parse(self, text: str) -> Any:
-        """The value of a finished text: parsed JSON, the value of the Python type, or the text itself."""
+        """The value of a finished text: parsed JSON, the value of the Python type, or the text itself.
+
+        Raises:  ValidationFailed: the text is not JSON, or a number or nesting in it is beyond what Python reads.
+        """
+        if not isinstance(text, str):
+            raise InvalidSpecification(f"a text is str, not {type(text).__name__}")
         if self.check is not None:
             return self.check(text)
-        return json.loads(text) if self.kind == "json_schema" else text
+        return _parsed(text) if self.kind == "json_schema" else text
 
     def validate(self, text: str) -> None:
         """Judge a finished text independently of the grammar. Raises: ValidationFailed, with every reason.
 
         What a mask enforced and the judge refuses is a defect of ours; either way it is never returned as valid.
         """
+        if not isinstance(text, (str, bytes)):
+            raise InvalidSpecification(f"a text is str or bytes, not {type(text).__name__}")
         if self.schema is not None:
             from constrain.validation import json_schema as judge
 
@@ -118,13 +129,39 @@ class Specification:
                     f"the text does not satisfy the schema: {verdict.failures[0].message}",
                     text=text,
                     failures=verdict.failures,
-                    at=verdict.failures[0].path,
+                    at=verdict.failures[0].path or None,
                 )
         elif not self.accepts(text):
             found = self.explain(text)
-            raise ValidationFailed("the text does not match", text=text, failures=(found,), at=found.path)
+            raise ValidationFailed(
+                "the text does not match", text=text, failures=(found,), at=f"line {found.line}, column {found.column}"
+            )
         if self.check is not None:
             self.check(text)
+
+
+def _parsed(text: str) -> Any:
+    """A JSON text's value; a float that would become infinite is refused, not changed."""
+    try:
+        return json.loads(text, parse_float=_finite)
+    except RecursionError:
+        raise ValidationFailed("the text nests deeper than Python's JSON reader goes", text=text, failures=()) from None
+    except json.JSONDecodeError as error:
+        raise ValidationFailed(
+            f"the text is not JSON: {error.msg}",
+            text=text,
+            failures=(),
+            at=f"line {error.lineno}, column {error.colno}",
+        ) from None
+    except ValueError as error:
+        raise ValidationFailed(f"a number cannot be read: {shorten(str(error))}", text=text, failures=()) from None
+
+
+def _finite(number: str) -> float:
+    value = float(number)
+    if math.isinf(value):
+        raise ValueError(f"{shorten(number)} is beyond the largest float")
+    return value
 
 
 def _utf8(text: str | bytes) -> bytes:

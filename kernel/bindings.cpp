@@ -228,7 +228,7 @@ NB_MODULE(_kernel, m) {
              });
              return nb::make_tuple(s, i);
            })
-      .def("accepts", [](Compiled& g, State s) { return g.automaton.accepts(s); })
+      .def("accepts", [](Compiled& g, State s) { return locked(g, [&] { return g.automaton.accepts(s); }); })
       .def("legal", [](Compiled& g, State s) { return listed(locked(g, [&] { return g.automaton.legal_bytes(s); })); })
       .def("cost", [](Compiled& g, State s) { return locked_without_gil(g, [&] { return g.automaton.cost(s); }); })
       .def("completion", [](Compiled& g, State s) { return to_bytes(locked_without_gil(g, [&] { return g.automaton.completion(s); })); })
@@ -254,12 +254,13 @@ NB_MODULE(_kernel, m) {
   nb::class_<Matcher>(m, "Matcher")
       .def("__init__", [](Matcher* self, std::shared_ptr<Compiled> g) { new (self) Matcher(std::move(g)); })
       .def("fork", [](const Matcher& x) { return Matcher(x); })
-      .def("fill", [](Matcher& x, Row row) { fill(x, row_of(x.grammar(), row)); })
+      .def("fill", [](Matcher& x, Row row) { fill(x, row_of(x.grammar(), row)); }, nb::arg().noconvert())  // never into a copy
       .def("fill_stepwise",
            [](Matcher& x, Row row) {
              u32* to = row_of(x.grammar(), row);
              locked_without_gil(x.grammar(), [&] { x.grammar().masks->fill_stepwise(x.state(), to); });
-           })
+           },
+           nb::arg().noconvert())
       .def("fill_at", [](Matcher& x, size_t address) { fill(x, reinterpret_cast<u32*>(address)); })
       .def("advance", [](Matcher& x, u32 t) { return locked(x.grammar(), [&] { return x.advance(t); }); })
       .def("rollback", [](Matcher& x, size_t n) { x.rollback(n); })

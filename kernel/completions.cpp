@@ -285,6 +285,7 @@ std::string Automaton::completion(State s) {
   while (!states_[s].accept) {
     const u32 goal = cost(s);
     if (goal == kUnbounded) throw LimitError("states", "no completion was found");
+    if (goal > limits.completion) throw LimitError("completion", "the shortest text is too long to write");
     const u32 at = states_[s].at, count = states_[s].count;
     State next = kNone;
     for (u32 i = 0; i < count; ++i) {

@@ -7,7 +7,7 @@ namespace constrain {
 
 namespace {
 
-constexpr size_t kMostVisits = 100'000;
+constexpr size_t kMostVisits = 5'000;
 constexpr size_t kMostRows = 4'096;
 
 template <class F>
@@ -69,7 +69,14 @@ bool TokenReach::alive(State s) {
   if (automaton_.accepts(s)) return true;
   if (auto it = known_.find(s); it != known_.end()) return it->second;
   std::vector<Visit> visits;
-  const u32 found = search(s, visits, true);
+  u32 found = kNone;
+  try {
+    found = search(s, visits, true);
+  } catch (const LimitError&) {  // forbids this branch; whoever finds no other raises
+    limit_met_ = true;
+    known_[s] = false;
+    return false;
+  }
   if (found == kNone) {
     for (auto& v : visits) known_[v.state] = false;
     return false;
@@ -84,9 +91,12 @@ void TokenReach::fill(State s, u32* row) {
     Bits bits(vocab_->words());
     masks_.fill(s, bits.data());
     const Bits all = bits;
+    limit_met_ = false;
     each_token(all, [&](u32 token) {
       if (!vocab_->is_end(token) && !alive(after(s, token))) bits[token / 32] &= ~(1u << (token % 32));
     });
+    if (limit_met_ && std::all_of(bits.begin(), bits.end(), [](u32 w) { return w == 0; }))
+      throw LimitError("reachability", "whether tokens can finish the text takes too long to decide");
     if (rows_.size() >= kMostRows) rows_.clear();
     it = rows_.emplace(s, std::move(bits)).first;
   }

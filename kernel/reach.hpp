@@ -4,7 +4,8 @@
 // has `yes` but no `y`, or `é` but neither of its bytes, that is not enough: alive means that some *tokens* complete it.
 // Decided by search over states, best first by the bytes still needed; remembered by state.
 //
-// Invariant: a state found dead has no way at all (its whole reach was seen); a limit raises instead of guessing.
+// Invariant: a state found alive has a way. One that a limit leaves undecided is forbidden; if nothing else is left, the
+// limit is raised.
 #pragma once
 
 #include <unordered_map>
@@ -34,6 +35,7 @@ class TokenReach {
   MaskEngine& masks_;
   std::shared_ptr<Vocab> vocab_;
   std::unordered_map<State, bool> known_;
+  bool limit_met_ = false;
   std::unordered_map<State, Bits> rows_;
 };
 

@@ -173,12 +173,16 @@ struct Deadline {
   }
 };
 
-inline u32 saturating_add(u32 a, u32 b) { return a > kUnbounded - b ? kUnbounded : a + b; }
+// Sums and products of lengths: kUnbounded stands for "there is none"; what is only too large stays below it.
+inline u32 saturating_add(u32 a, u32 b) {
+  if (a == kUnbounded || b == kUnbounded) return kUnbounded;
+  return a >= kUnbounded - 1 - b ? kUnbounded - 1 : a + b;
+}
 inline u32 saturating_mul(u32 a, u32 b) {
   if (a == 0 || b == 0) return 0;
   if (a == kUnbounded || b == kUnbounded) return kUnbounded;
   u64 p = u64{a} * b;
-  return p >= kUnbounded ? kUnbounded : static_cast<u32>(p);
+  return p >= kUnbounded ? kUnbounded - 1 : static_cast<u32>(p);
 }
 inline u64 mulmod(u64 a, u64 b, u64 m) { return static_cast<u64>(static_cast<u128>(a) * b % m); }
 
@@ -186,6 +190,7 @@ struct Limits {
   u32 terms = 4'000'000;       // interned regular terms of one grammar
   u32 states = 4'000'000;      // interned parser states of one grammar
   u32 liveness = 400'000;      // derivatives visited to decide one emptiness question
+  u32 completion = 1u << 26;   // bytes of a completion that is written out
   u32 depth = 20'000;          // nesting of frames that one expansion may open
 };
 

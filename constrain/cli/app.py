@@ -70,6 +70,11 @@ class Commands(TyperGroup):
         except ConstrainError as error:
             stderr().print(visible(f"{type(error).__name__}: {error}", keep="\n"))
             raise typer.Exit(1) from None
+        except BrokenPipeError:  # whoever read our output has gone: typer ends quietly
+            raise
+        except OSError as error:
+            stderr().print(visible(f"{type(error).__name__}: {error.strerror or error}", keep="\n"))
+            raise typer.Exit(1) from None
 
 
 app = typer.Typer(

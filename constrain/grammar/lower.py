@@ -30,6 +30,8 @@ _LIMIT_HELP = {
     "states": "start a new compiled grammar, or simplify the specification",
     "liveness": "simplify the patterns and lengths that are combined here",
     "depth": "nest less deeply",
+    "completion": "lower the counts and lengths that the specification asks for at least",
+    "reachability": "use a vocabulary with a token for every single byte",
     "deadline_s": "raise deadline_s",
 }
 

@@ -22,6 +22,8 @@ from constrain.specification import Specification, coerce
 
 DEFAULT_CACHE_LIMIT_BYTES = 256 << 20
 REMEMBERED_GRAMMARS = 64
+LONGEST_DEADLINE_S = 10**9
+LARGEST_CACHE_BYTES = 1 << 62
 
 
 class CompiledGrammar:
@@ -64,9 +66,9 @@ class Compiler:
                 f"cache_limit_bytes={shorten(cache_limit_bytes)}", expected="a number of bytes, 0 or more"
             )
         self.vocabulary = vocabulary
-        self.cache_limit_bytes = cache_limit_bytes
+        self.cache_limit_bytes = min(cache_limit_bytes, LARGEST_CACHE_BYTES)
         self._vocab = vocabulary.kernel
-        self._vocab.set_split_limit(cache_limit_bytes)
+        self._vocab.set_split_limit(self.cache_limit_bytes)
         self._warm()
         self._remembered: OrderedDict[int, CompiledGrammar] = OrderedDict()
         self._lock = threading.Lock()
@@ -115,8 +117,12 @@ class Compiler:
         specification: Specification | None = None,
     ) -> CompiledGrammar:
         """The same for terms, without a front end."""
-        if deadline_s is not None and (isinstance(deadline_s, bool) or not isinstance(deadline_s, int | float)):
+        if deadline_s is not None and (
+            isinstance(deadline_s, bool) or not isinstance(deadline_s, int | float) or deadline_s != deadline_s  # NaN
+        ):
             raise InvalidSpecification(f"deadline_s={shorten(deadline_s)}", expected="seconds, or None")
+        if deadline_s is not None and deadline_s > LONGEST_DEADLINE_S:
+            deadline_s = None
         kernel, alive = compile_kernel(grammar, self._vocab.alphabet, deadline_s=deadline_s)
         if alive:
             with kernel_limits():

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from constrain.errors import VocabularyError
+from constrain.errors import VocabularyError, shorten
 
 __all__ = ["apply_mask"]
 
@@ -62,7 +62,7 @@ def apply_mask(logits: Any, rows: Any, *, vocabulary_size: int | None = None) ->
 
 
 def _is_array(value: Any) -> bool:
-    return isinstance(value, np.ndarray)
+    return isinstance(value, np.ndarray) and not isinstance(value, np.matrix)  # its rows keep two dimensions
 
 
 def _is_tensor(value: Any) -> bool:
@@ -93,6 +93,10 @@ def _check(logits: Any, rows: Any, tensor: bool, vocabulary_size: int | None) ->
             expected="[B, V'] and [B, ceil(V / 32)], or [V'] and [ceil(V / 32)]",
         )
     words = row_shape[-1]
+    if vocabulary_size is not None and (isinstance(vocabulary_size, bool) or not isinstance(vocabulary_size, int)):
+        raise VocabularyError(
+            f"vocabulary_size={shorten(repr(vocabulary_size))}", expected="a number of tokens, or None"
+        )
     if vocabulary_size is not None and words != -(-vocabulary_size // WORD_BITS):
         raise VocabularyError(
             f"mask rows of {words} words do not fit a vocabulary of {vocabulary_size}",

@@ -8,6 +8,7 @@ allows can be finished (`shortest_completion`). `is_terminated` only after an en
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -23,6 +24,17 @@ if TYPE_CHECKING:
 
 ForcedMode = Literal["canonical", "single", "off"]
 FORCED_LIMIT_BYTES = 1 << 16
+MAX_TOKEN_ID = 2**32 - 1
+
+
+def _index(token_id: object) -> int | None:
+    """`token_id` as an int (Python's, NumPy's, a tensor of one); None if it is something else: 1.7 is not token 1."""
+    if isinstance(token_id, bool):
+        return None
+    try:
+        return operator.index(token_id)  # pyright: ignore[reportArgumentType]
+    except TypeError:
+        return None
 
 
 class Completion(bytes):
@@ -87,10 +99,20 @@ class Matcher:
     def advance(self, token_id: int) -> None:
         """Accept `token_id`. Raises: TokenRejected: it may not come next; nothing has changed."""
         if not self._accept(token_id):
-            raise TokenRejected(self._why_rejected(token_id), token_id=int(token_id), help="take a token of the mask")
+            number = _index(token_id)
+            raise TokenRejected(
+                self._why_rejected(token_id), token_id=-1 if number is None else number, help="take a token of the mask"
+            )
 
     def try_advance(self, token_ids: Iterable[int]) -> int:
-        """Accept as many of `token_ids`, in order, as may come next; returns how many."""
+        """Accept as many of `token_ids`, in order, as may come next; returns how many.
+
+        Raises:  InvalidSpecification: not a series of ids at all.
+        """
+        if not isinstance(token_ids, Iterable):
+            raise InvalidSpecification(
+                f"token ids are a list, not {shorten(repr(token_ids))}", help="advance(token_id) takes a single one"
+            )
         count = 0
         for token_id in token_ids:
             if not self._accept(token_id):
@@ -99,27 +121,28 @@ class Matcher:
         return count
 
     def _accept(self, token_id: int) -> bool:
-        if isinstance(token_id, bool):
+        number = token_id if type(token_id) is int else _index(token_id)
+        if number is None or not 0 <= number <= MAX_TOKEN_ID:
             return False
         try:
-            return self._kernel.advance(int(token_id))
-        except (TypeError, ValueError, OverflowError):
-            return False
+            return self._kernel.advance(number)
         except _kernel.LimitError:
             with kernel_limits(self.text):
                 raise
 
     def _why_rejected(self, token_id: int) -> str:
         vocabulary = self.grammar.vocabulary
-        if isinstance(token_id, bool) or not isinstance(token_id, (int, np.integer)):
+        number = _index(token_id)
+        if number is None:
             return f"a token id is an integer, not {shorten(repr(token_id))}"
+        token_id = number
         if not 0 <= token_id < vocabulary.size:
             return f"token {token_id} is not in the vocabulary of {vocabulary.size}"
         if self.is_terminated:
             return f"token {token_id} comes after the end"
         if token_id in vocabulary.end_ids:
             return f"the end (token {token_id}) may not come yet: the text is not complete"
-        return f"token {token_id} ({shorten(repr(vocabulary.token_bytes(int(token_id))))}) may not come next"
+        return f"token {token_id} ({shorten(repr(vocabulary.token_bytes(token_id)))}) may not come next"
 
     def rollback(self, count: int) -> None:
         """Take back the last `count` tokens, the end included.

@@ -31,7 +31,10 @@ from constrain import _kernel
 from constrain.errors import VocabularyError, shorten
 from constrain.matching.vocabulary_encoding import Segmenter, encode_bytes
 
-__all__ = ["MAX_VOCABULARY_SIZE", "Vocabulary"]
+__all__ = ["MAX_TOKEN_BYTES", "MAX_VOCABULARY_SIZE", "Vocabulary"]
+
+MAX_TOKEN_BYTES = 4096
+"""More is no token (the longest known are 256 blanks); the kernel's trie is as deep as the longest one."""
 
 MAX_VOCABULARY_SIZE = 1 << 22
 """More ids than this is a garbled file, not a tokenizer (the largest known have 262,144)."""
@@ -43,7 +46,8 @@ class Vocabulary:
     Args:    tokens: what each id spells; `b""` is never spelled. The literal text of a special token may stand there.
              end_ids: ids that end a text; `()` says that there is none. special_ids: further ids no text may spell.
              encode: the tokenizer's cut of a plain text into ids; without it, the longest token first.
-    Raises:  VocabularyError: a token that is not bytes, an id out of range or given twice, no token at all.
+    Raises:  VocabularyError: a token that is not bytes or longer than 4,096, an id out of range or given twice, no
+             token at all.
     Cost:    O(size) to build; `fingerprint`, `spelled_tokens` and the segmenter are computed when first asked for.
     """
 
@@ -62,10 +66,23 @@ class Vocabulary:
         ends = _checked_ids(end_ids, len(self._tokens), "end_ids")
         self._end_ids = tuple(sorted(ends))
         self._special_ids = frozenset(ends) | _checked_ids(special_ids, len(self._tokens), "special_ids")
+        self._check_lengths()
         self._encode = encode
         self._name = name
         self._chat_template = chat_template
         self._metadata = dict(metadata or {})
+
+    def _check_lengths(self) -> None:
+        if max(map(len, self._tokens)) <= MAX_TOKEN_BYTES:
+            return
+        for index, token in enumerate(self._tokens):
+            if len(token) > MAX_TOKEN_BYTES and index not in self._special_ids:
+                raise VocabularyError(
+                    f"a token of {len(token)} bytes is too long",
+                    at=f"tokens[{index}]",
+                    expected=f"at most {MAX_TOKEN_BYTES}",
+                    help="if no text should spell it, name its id in special_ids",
+                )
 
     @classmethod
     def from_tokens(
@@ -89,6 +106,7 @@ class Vocabulary:
         """
         from constrain.matching import vocabulary_gguf, vocabulary_hf
 
+        _check_path(path)
         if str(path).endswith(".gguf"):
             return vocabulary_gguf.read(path, end_ids=end_ids)
         return vocabulary_hf.read(path, end_ids=end_ids)
@@ -98,6 +116,7 @@ class Vocabulary:
         """The tokenizer inside a GGUF model file; its weights are not read. Raises: VocabularyError."""
         from constrain.matching import vocabulary_gguf
 
+        _check_path(path)
         return vocabulary_gguf.read(path, end_ids=end_ids)
 
     @classmethod
@@ -247,11 +266,18 @@ class Vocabulary:
 
     def decode(self, ids: Iterable[int]) -> bytes:
         """The bytes that `ids` write; special tokens write nothing. Raises: VocabularyError: no such id."""
+        if not isinstance(ids, Iterable):
+            raise VocabularyError(f"token ids are a list, not {shorten(ids)}", help="token_bytes(i) takes a single one")
         ids = list(ids)
         spelled = self._spelled
         if all(type(i) is int and 0 <= i < len(spelled) for i in ids):
             return b"".join([spelled[i] for i in ids])
         return b"".join([b"" if i in self._special_ids else self.token_bytes(i) for i in ids])
+
+
+def _check_path(path: object) -> None:
+    if not isinstance(path, (str, os.PathLike)):
+        raise VocabularyError(f"a file is named by a path, not {shorten(path)}", help="pass a str or a Path")
 
 
 def _as_bytes(text: bytes | str) -> bytes:

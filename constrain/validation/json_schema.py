@@ -159,17 +159,25 @@ def _translated(run: Callable[[], tuple[Failure, ...]]) -> tuple[Failure, ...]:
     except ConstrainError:
         raise
     except RecursionError:
-        raise LimitExceeded(
-            "the schema refers to itself without going down into the value, or nests too deeply to be judged",
-            limit="recursion",
-            help="look for a $ref that leads back to its own schema",
-        ) from None
+        raise _too_deep() from None
     except UnknownType as error:
         raise InvalidSpecification(f"{shorten(error.type)} is not a type", expected="a JSON type's name") from None
     except referencing.exceptions.Unresolvable as error:
         raise ReferenceNotFound(str(error.ref), at="#", help="give the document in `registry`") from None
     except (TypeError, ValueError, AttributeError, KeyError, IndexError) as error:
         raise InvalidSpecification(f"a keyword of the schema has a malformed value: {shorten(str(error))}") from error
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":
+            raise
+        raise _too_deep() from None  # a RecursionError met inside rpds, which calls that a panic
+
+
+def _too_deep() -> LimitExceeded:
+    return LimitExceeded(
+        "the schema refers to itself without going down into the value, or nests too deeply to be judged",
+        limit="recursion",
+        help="look for a $ref that leads back to its own schema",
+    )
 
 
 # ---------------------------------------------------------------- dialects

@@ -322,3 +322,18 @@ def test_a_schema_that_does_not_compile_is_shown_with_its_place_by_match_and_gen
         result = CliRunner().invoke(app, arguments)
         assert result.exit_code == 1 and not result.stdout
         assert f"{schema}:2:3: error: " in result.stderr
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+@pytest.mark.parametrize("arguments", [["check", "--regex", "a"], ["match", "--regex", "a", "a", "--format", "json"]])
+def test_output_that_cannot_be_written_is_a_message(arguments: list[str]):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "constrain", *arguments],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+            timeout=60,
+        )
+    assert done.returncode == 1
+    assert b"Traceback" not in done.stderr and b"No space left" in done.stderr

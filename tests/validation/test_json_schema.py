@@ -247,3 +247,12 @@ def test_validation_imports_nothing_of_ours_but_errors() -> None:
         for line in file.read_text(encoding="utf-8").splitlines():
             if line.strip().startswith("from ..") or "import constrain" in line or "from constrain" in line:
                 assert line.strip().startswith("from ..errors import"), (file.name, line)
+
+
+@pytest.mark.parametrize("value", [5, None, [1]])
+def test_a_schema_that_applies_itself_is_refused_however_the_recursion_ends(value: object) -> None:
+    """`rpds`, below `jsonschema`, turns a RecursionError of its callbacks into a panic, which is no `Exception`."""
+    nested: dict = {"if": {"patternProperties": {"a|b": {"type": "object"}, "b$": {}}, "$ref": "#"}}
+    for schema in (nested, {"if": nested["if"], "then": {}}, {"allOf": [{"not": {"$ref": "#"}}]}):
+        with pytest.raises(LimitExceeded):
+            validate(schema, value)

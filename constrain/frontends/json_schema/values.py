@@ -33,7 +33,7 @@ def exact(value: int | float | Decimal, path: str) -> Decimal:
 
     Raises:  InvalidSpecification: for NaN and infinities.  LimitExceeded: for exponents beyond ±10,000.
     """
-    number = Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
+    number = Decimal(float.__repr__(value)) if isinstance(value, float) else Decimal(value)
     if not number.is_finite():
         raise InvalidSpecification(f"{value!r} is not a JSON number", at=path, expected="a finite number")
     if number and abs(number.adjusted()) > MAX_EXPONENT:

@@ -178,22 +178,31 @@ def repeat(item: Regular, least: int, most: int | None) -> Regular:
 
 
 def reverse(term: Regular) -> Regular:
-    """The texts of `term`, each read backwards."""
+    """The texts of `term`, each read backwards. Cost: linear in its distinct parts; what is shared stays shared."""
+    return _reversed(term, {})
+
+
+def _reversed(term: Regular, known: dict[int, Regular]) -> Regular:
+    """`known` holds what was turned round, by identity: `term` keeps its parts alive."""
+    if id(term) in known:
+        return known[id(term)]
+    result: Regular = term
     if isinstance(term, Literal):
-        return Literal(term.text[::-1])
-    if isinstance(term, LiteralSet):
-        return LiteralSet(tuple(text[::-1] for text in term.texts))
-    if isinstance(term, Concat):
-        return Concat(tuple(reverse(item) for item in reversed(term.items)))
-    if isinstance(term, Alternation):
-        return Alternation(tuple(reverse(item) for item in term.items))
-    if isinstance(term, And):
-        return And(tuple(reverse(item) for item in term.items))
-    if isinstance(term, Not):
-        return Not(reverse(term.item))
-    if isinstance(term, Repeat):
-        return Repeat(reverse(term.item), term.min, term.max)
-    return term
+        result = Literal(term.text[::-1])
+    elif isinstance(term, LiteralSet):
+        result = LiteralSet(tuple(text[::-1] for text in term.texts))
+    elif isinstance(term, Concat):
+        result = Concat(tuple([_reversed(item, known) for item in reversed(term.items)]))
+    elif isinstance(term, Alternation):
+        result = Alternation(tuple([_reversed(item, known) for item in term.items]))
+    elif isinstance(term, And):
+        result = And(tuple([_reversed(item, known) for item in term.items]))
+    elif isinstance(term, Not):
+        result = Not(_reversed(term.item, known))
+    elif isinstance(term, Repeat):
+        result = Repeat(_reversed(term.item, known), term.min, term.max)
+    known[id(term)] = result
+    return result
 
 
 # ---------------------------------------------------------------- tests of one character

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import itertools
 import re
+import time
 
 import pytest
 import regress
 
 from constrain.errors import LimitExceeded, PatternError
 from constrain.frontends.regex import parse
-from constrain.grammar.terms import ANY_TEXT, CharClass, Concat, Literal, LiteralSet, Repeat, alternation
+from constrain.frontends.regex.simplify import reverse
+from constrain.grammar.terms import (
+    ANY_TEXT,
+    Alternation,
+    CharClass,
+    Concat,
+    Literal,
+    LiteralSet,
+    Regular,
+    Repeat,
+    alternation,
+)
 from tests.frontends.regex.oracle import accepts
 
 
@@ -176,3 +188,29 @@ def test_deep_nesting_is_read_or_refused_but_never_a_recursion_error(unit):
 def test_a_pattern_of_a_hundred_thousand_characters_is_read():
     term = parse("ab|" * 33_000 + "c", dialect="ecma", mode="fullmatch")
     assert accepts(term, "ab") and accepts(term, "c") and not accepts(term, "abc")
+
+
+ENTANGLED = [
+    r" \b(?<=a(?!\W[^-]{2}(bK|)|(?<!b{0,}sa*)_[^1_]|a)A|(\s?b(?!bbb*\W))?|)a",
+    r".{2}é\d+(?<=(?!\d|(..)[^\w_]|ı+s))|é?",
+    r"b?(?<=[\D]+?(?=\n.aa*?)||\d.?(?=.I1b|a|.b?ſ ))A",
+]
+
+
+@pytest.mark.parametrize("pattern", ENTANGLED)
+def test_lookaheads_inside_lookbehinds_are_translated_or_refused_in_no_time(pattern: str):
+    started = time.process_time()
+    term = parse(pattern, dialect="ecma", mode="fullmatch")
+    assert time.process_time() - started < 5
+    judge = regress.Regex(f"^(?:{pattern})$", "u")
+    for text in ("", "A", "bA", "é", "abé1", " a", "bé1", "aaé12", "b", "AA"):
+        assert accepts(term, text) == (judge.find(text) is not None), text
+
+
+def test_what_is_shared_stays_shared_when_read_backwards():
+    term: Regular = Literal("ab")
+    for _ in range(200):
+        term = Alternation((Concat((term, term)), term))
+    turned = reverse(term)
+    assert isinstance(turned, Alternation) and isinstance(turned.items[0], Concat)
+    assert turned.items[0].items[0] is turned.items[0].items[1] is turned.items[1]
