@@ -91,7 +91,7 @@ def _forced_from(recognizer: Recognizer, state: int, byte: int) -> bytes:
 
 def _quoted(text: bytes) -> str:
     shown = text.decode("utf-8", "ignore")
-    return f"`{shown}`" if shown.isprintable() else repr(shown)
+    return f"`{shown}`" if shown.isprintable() else f"`{repr(shown)[1:-1]}`"
 
 
 def _classes(legal: bytes) -> list[str]:

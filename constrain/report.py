@@ -23,6 +23,10 @@ class Entry:
     reason: str = ""
     direction: Direction | None = None
 
+    def __str__(self) -> str:
+        direction = f" ({self.direction})" if self.direction else ""
+        return f"{self.status}: {self.keyword} at {self.path}" + (f": {self.reason}" if self.reason else "") + direction
+
 
 @dataclass(frozen=True, slots=True)
 class Report:
@@ -35,6 +39,9 @@ class Report:
 
     def __len__(self) -> int:
         return len(self.entries)
+
+    def __str__(self) -> str:
+        return "\n".join(str(entry) for entry in self.entries) or "nothing to report"
 
     def with_status(self, status: Status) -> tuple[Entry, ...]:
         """The entries of one status."""

@@ -5,13 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from constrain.cli.excerpt import excerpt, visible
+from constrain.cli.output import stderr
 from constrain.cli.positions import Position, child_pointer, locate
 from constrain.cli.source import Source
 from constrain.errors import ConstrainError, PatternError, UnsupportedKeyword
 from constrain.report import Report
+
+if TYPE_CHECKING:
+    from constrain import Specification
 
 LINE_AND_COLUMN = re.compile(r"(?:line (\d+),? column (\d+)|(\d+):(\d+))")
 
@@ -32,6 +36,16 @@ class Finding:
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
+
+
+def compile_or_explain(source: Source, options: dict[str, Any]) -> Specification | None:
+    """The specification; or None, after saying on standard error what is wrong with it and where in the file."""
+    try:
+        return source.compile(options)
+    except ConstrainError as error:
+        for finding in findings_of_error(error, source):
+            stderr().print(rendered(finding, source))
+        return None
 
 
 def findings_of_error(error: ConstrainError, source: Source) -> list[Finding]:

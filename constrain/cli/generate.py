@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from constrain.cli.excerpt import visible
+from constrain.cli.findings import compile_or_explain
 from constrain.cli.output import print_json, stderr, stdout
 from constrain.cli.source import Source
 from constrain.errors import ConstrainError, ModelError
 
 if TYPE_CHECKING:
+    from constrain import Specification
     from constrain.decoding.result import Event, Result
 
 FORCED, CHOSEN = "cyan", "bold"
@@ -45,14 +47,16 @@ def generate(
 ) -> int:
     """Stream one generation; returns the exit code."""
 
-    def work() -> Iterator[Event]:
-        specification = None if source is None else source.compile(options)
+    def work(specification: Specification | None) -> Iterator[Event]:
         decoder = load_decoder(model, quiet=as_json)
         yield from decoder.stream(prompt, spec=specification, **sampling.as_arguments())
 
     if as_json:
-        return stream_json(work, {})
-    result = show_stream(work(), stdout().is_terminal)
+        return stream_json(lambda: work(None if source is None else source.compile(options)), {})
+    specification = None if source is None else compile_or_explain(source, options)
+    if source is not None and specification is None:
+        return 1
+    result = show_stream(work(specification), stdout().is_terminal)
     stderr().print(Text(account(result, constrained=source is not None), style="dim"))
     return 0
 

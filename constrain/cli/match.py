@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from constrain.cli.excerpt import excerpt, visible
+from constrain.cli.findings import compile_or_explain
 from constrain.cli.output import print_json, print_styled
 from constrain.cli.source import Source
 
@@ -23,7 +24,10 @@ def match(source: Source, options: dict[str, Any], name: str, content: bytes, *,
         text: str | bytes = content.decode()
     except UnicodeDecodeError:
         text = content
-    explanation = source.compile(options).explain(text)
+    specification = compile_or_explain(source, options)
+    if specification is None:
+        return 1
+    explanation = specification.explain(text)
     verdict = verdict_of(explanation, text)
     if as_json:
         found = {field: getattr(explanation, field) for field in FIELDS}

@@ -35,15 +35,29 @@ def find_model(name_or_path: str | os.PathLike[str]) -> Path:
         return _default_model()
     path = Path(name_or_path).expanduser()
     try:
-        if path.is_dir() or (path.is_file() and path.suffix == ".gguf"):
+        if (path / "config.json").is_file() or (path.is_file() and path.suffix == ".gguf"):
             return path
+        if path.is_dir():
+            raise _no_model_in(path)
         what = "is no directory and no .gguf file" if path.exists() else "does not exist"
     except (OSError, ValueError):
         what = "is no path"
+    # The command line passes on what the variable says, so that it comes here by name.
+    if str(name_or_path) == os.environ.get(ENVIRONMENT_VARIABLE):
+        what += f" (it comes from {ENVIRONMENT_VARIABLE})"
     raise ModelError(
         f"the model {shorten(str(name_or_path))!r} {what}",
         expected=f"{DEFAULT_MODEL!r}, a directory with config.json and safetensors, or a .gguf file",
         help="`make demo` fetches the default model; others are downloaded by you, nothing is fetched at run time",
+    )
+
+
+def _no_model_in(directory: Path) -> ModelError:
+    inside = sorted(directory.glob(_PATTERN))
+    return ModelError(
+        f"the directory {shorten(str(directory))!r} holds no config.json",
+        expected="what `save_pretrained` writes: config.json, tokenizer.json and safetensors",
+        help=f"name the file in it: {inside[0]}" if inside else "name the model's own directory, or a .gguf file",
     )
 
 

@@ -309,6 +309,21 @@ def test_an_interrupt_ends_quietly():
     assert b"Traceback" not in errors
 
 
+def test_version_is_an_option_too():
+    asked, told = (CliRunner().invoke(app, [name]) for name in ("--version", "version"))
+    assert asked.exit_code == told.exit_code == 0
+    assert asked.stdout == told.stdout != ""
+
+
+def test_a_schema_that_does_not_compile_is_shown_with_its_place_by_match_and_generate(tmp_path: Path):
+    schema = tmp_path / "schema.json"
+    schema.write_text('{\n  "contains": 1\n}')
+    for arguments in (["match", str(schema), "[]"], ["generate", "--schema", str(schema), "a prompt"]):
+        result = CliRunner().invoke(app, arguments)
+        assert result.exit_code == 1 and not result.stdout
+        assert f"{schema}:2:3: error: " in result.stderr
+
+
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
 @pytest.mark.parametrize("arguments", [["check", "--regex", "a"], ["match", "--regex", "a", "a", "--format", "json"]])
 def test_output_that_cannot_be_written_is_a_message(arguments: list[str]):

@@ -107,6 +107,7 @@ def test_the_demo_shows_both_runs_and_what_the_free_one_is_worth(monkeypatch: py
 
 
 @pytest.mark.skipif(not os.environ.get("CONSTRAIN_MODEL"), reason="CONSTRAIN_MODEL names no model")
+@pytest.mark.timeout(600)  # seconds of work, but a busy machine may take minutes over it
 def test_the_real_demo_ends_with_a_valid_object():
     pytest.importorskip("torch", reason="torch is not installed")
     result = CliRunner().invoke(app, ["demo", "--json", "--max-tokens", "60"])

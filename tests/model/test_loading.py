@@ -247,6 +247,15 @@ def test_a_name_that_is_no_model_says_how_to_get_one(tmp_path: Path) -> None:
     for name in ("no-such-model", str(tmp_path / "notes.txt"), "\0"):
         with pytest.raises(ModelError, match="make demo"):
             find_model(name)
+
+
+def test_a_directory_without_a_model_says_what_it_lacks_and_names_a_gguf_file_inside(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match=r"holds no config\.json"):
+        find_model(tmp_path)
+    (tmp_path / "m.gguf").write_bytes(b"")
+    with pytest.raises(ModelError, match=r"name the file in it: .*m\.gguf"):
+        find_model(tmp_path)
+    (tmp_path / "config.json").write_text("{}")
     assert find_model(tmp_path) == tmp_path
 
 
