@@ -6,6 +6,7 @@ With `--json` every line of standard output is an event: `text` (text, token_ids
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -65,6 +66,8 @@ def load_decoder(model: str, *, quiet: bool) -> Any:
     """The decoder of a model; says what it waits for."""
     import constrain
 
+    # A token at a time gains nothing from a second thread (measured); on a busy machine the two wait for each other.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
     if quiet or not sys.stderr.isatty():
         return constrain.Decoder.from_pretrained(model)
     with stderr().status(f"loading {visible(model)} …"):
