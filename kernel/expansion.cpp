@@ -203,7 +203,7 @@ void Automaton::open_items(Gather& g, const Frame& f, State below) {
   State next;
   if (items_[f.a].unique) {
     Term item = unique_item(f.a, f.c);
-    if (!terms.alive(item)) return;
+    if (!terms.alive(item) || (seen_[f.c].unknown && !value_left(f.a, f.c))) return;
     next = single({FrameKind::Unique, f.a, count, f.c, item, 0}, below);
   } else {
     const auto& prefix = items_[f.a].prefix;

@@ -203,6 +203,7 @@ class Automaton {
   u32 with_bit(u32 set, u32 bit);
   bool has_bit(u32 set, u32 bit) const;
   Term unique_item(u32 items, u32 seen);
+  bool value_left(u32 items, u32 seen);
   Term value_spellings(const ItemsDef& def, const std::string& value);
   std::string value_of(const std::string& text) const;    // canonical form of a JSON scalar
   void build_keys(MembersDef& def);

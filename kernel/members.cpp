@@ -66,6 +66,8 @@ bool Automaton::has_next(const MembersDef& def, u32 m, u32 id) {
     if (!def.any_order && i > def.next_required[progresses_[id].pos]) break;
   }
   if (!extras_allowed(def, progresses_[id])) return false;
+  // Names that are not known here (a mask looks ahead) take one each of what is left.
+  if (extras_left(def, progresses_[id].extras) == 0) return false;
   for (u32 c = 0; c < def.classes.size(); ++c)
     if (def.classes[c].alive && terms.alive(class_key(m, c, progresses_[id].extras))) return true;
   return false;
@@ -189,6 +191,18 @@ Term Automaton::value_spellings(const ItemsDef& def, const std::string& value) {
   }
   Term t = with_fraction(whole, fraction);
   return negative ? terms.cat(terms.literal("-"), t) : t;
+}
+
+// Whether more values are left than were written without being known here, because a mask looks ahead.
+bool Automaton::value_left(u32 i, u32 seen) {
+  u32 unknown = 0;
+  for (u32 k = seen; k != 0; k = seen_[k].parent) unknown += seen_[k].item == kUnknownText;
+  for (; unknown > 0; --unknown) {
+    const Term item = unique_item(i, seen);
+    if (!terms.alive(item)) return false;
+    seen = link(seen_table_, seen_, seen, text_id(value_of(terms.shortest(item))));
+  }
+  return terms.alive(unique_item(i, seen));
 }
 
 Term Automaton::unique_item(u32 i, u32 seen) {

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from constrain.grammar import terms
 from constrain.grammar.recognizer import Recognizer as KernelRecognizer
-from tests.kernel.subjects import twin_of
+from tests.kernel.subjects import pair_of, twin_of
 from tests.strategies import ARRAY, OBJECT, ONE, examples, small_members, small_unique_items
 
 
@@ -35,6 +35,53 @@ def assert_same_everywhere(term: terms.Grammar, most_states: int = 250) -> None:
             if successor not in seen:
                 seen.add(successor)
                 open_states.append((successor, kernel.step(kernel_state, byte), text + bytes((byte,))))
+
+
+def assert_same_masks_everywhere(term: terms.Grammar, most_states: int = 40) -> None:
+    """The same for masks, with tokens that end one name or value and begin the next."""
+    pair = pair_of("pieces", terms.GrammarSpec({"start": term}))
+    if pair is None:
+        return
+    seen = {pair.state}
+    open_pairs = [pair]
+    while open_pairs and len(seen) < most_states:
+        pair = open_pairs.pop(0)
+        pair.assert_same_mask()
+        for token in sorted(pair.expected_mask() - set(pair.matcher.grammar.vocabulary.end_ids)):
+            successor = pair.fork()
+            successor.advance(token)
+            if successor.state not in seen:
+                seen.add(successor.state)
+                open_pairs.append(successor)
+
+
+@examples(30)
+@given(small_members(st.sampled_from(("json", "json_any"))))
+def test_every_mask_of_a_small_object(term: terms.Members):
+    assert_same_masks_everywhere(term)
+
+
+@examples(30)
+@given(small_unique_items())
+def test_every_mask_of_a_small_array_of_different_items(term: terms.Items):
+    assert_same_masks_everywhere(term)
+
+
+@pytest.mark.parametrize("least", [0, 1, 2])
+@pytest.mark.parametrize("values", [("1", '"a"'), ('"a"',), ("0", "-0"), ("1", "0", '"a"', '"\\u0061"')])
+def test_no_separator_behind_the_last_value_there_is(values: tuple[str, ...], least: int):
+    rest = terms.Lexeme(terms.LiteralSet(values))
+    items = terms.Items((), rest, ARRAY, least, None, unique=True, encoding="json_any", numbers="any")
+    assert_same_masks_everywhere(items, most_states=100)
+
+
+@pytest.mark.parametrize("order", ["declared", "any"])
+@pytest.mark.parametrize("declared", [(), ("a",), ("b",)])
+def test_no_separator_behind_the_last_name_there_is(order: OneOf["declared", "any"], declared: tuple[str, ...]):
+    members = tuple(terms.Member(name, ONE, False) for name in declared)
+    classes = (terms.NameClass(terms.LiteralSet(("a",)), ONE), terms.NameClass(terms.Literal("x"), ONE))
+    for encoding, least in product(("json", "json_any"), (0, 2)):
+        assert_same_masks_everywhere(terms.Members(members, classes, OBJECT, order, least, None, encoding))
 
 
 @pytest.mark.parametrize("order", ["declared", "any"])

@@ -39,6 +39,16 @@ def all_bytes() -> ByteTokens:
     return ByteTokens("bytes", (*(bytes((byte,)) for byte in range(256)), b""), end_ids=(256,))
 
 
+PIECES = '",|"]|"}|":|":1|":1,|":1,"|":1}|a":1,"|a":1,"x|x":1}|{"|{"a|1,|1]|1,1|1,"|"a|a","|0,-0|,"|,-|1,"a"]|\\u0061"'
+
+
+@cache
+def pieces() -> ByteTokens:
+    """Every byte, and tokens that end one part of a small object or array and begin the next."""
+    longer = tuple(piece.encode() for piece in PIECES.split("|"))
+    return ByteTokens("pieces", (*(bytes((byte,)) for byte in range(256)), *longer, b""), end_ids=(256 + len(longer),))
+
+
 # ---------------------------------------------------------------- a small BPE
 
 
@@ -131,4 +141,4 @@ def smollm2() -> ByteTokens:
     return _read_smollm2(path)
 
 
-VOCABULARIES = {"bytes": all_bytes, "bpe": small_bpe, "smollm2": smollm2}
+VOCABULARIES = {"bytes": all_bytes, "pieces": pieces, "bpe": small_bpe, "smollm2": smollm2}
