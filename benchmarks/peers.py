@@ -22,6 +22,7 @@ PINNED = (
     "rich==15.0.0",
     "regress==2026.9.1",
     "referencing==0.37.0",
+    "jsonschema-specifications==2025.9.1",
 )
 """The peer, and what our front ends and the benchmark itself import."""
 ENVIRONMENT = REPOSITORY / ".venv-peers"

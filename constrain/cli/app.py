@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
+import os
 import sys
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
@@ -66,15 +68,25 @@ class Commands(TyperGroup):
         from constrain.cli.output import stderr
 
         try:
-            return super().invoke(ctx)
+            try:
+                return super().invoke(ctx)
+            finally:
+                sys.stdout.flush()  # a full disk shows here, not when the interpreter ends
         except ConstrainError as error:
             stderr().print(visible(f"{type(error).__name__}: {error}", keep="\n"))
             raise typer.Exit(1) from None
         except BrokenPipeError:  # whoever read our output has gone: typer ends quietly
             raise
         except OSError as error:
+            drop_output()
             stderr().print(visible(f"{type(error).__name__}: {error.strerror or error}", keep="\n"))
             raise typer.Exit(1) from None
+
+
+def drop_output() -> None:
+    """What is still buffered for a full disk goes nowhere, so that ending does not fail on it again."""
+    with contextlib.suppress(OSError, ValueError):  # not a real file: nothing to do
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 app = typer.Typer(

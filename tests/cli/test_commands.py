@@ -297,6 +297,7 @@ def test_an_interrupt_ends_quietly():
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # it may be ignored where the tests run
     )
     assert child.stdin is not None
     child.stdin.write(b"{")
