@@ -64,7 +64,10 @@ def bounds(draw: st.DrawFn, highest: int = 4) -> tuple[int, int | None]:
 def regulars(
     alphabet: str | None = None, *, encoded: bool = True, complements: bool = True, max_leaves: int = 8
 ) -> st.SearchStrategy[terms.Regular]:
-    """Terms of every kind; `encoded=False` leaves out `Encoded`, `complements=False` also `And` and `Not`."""
+    """Terms of every kind; `encoded=False` leaves out `Encoded`, `complements=False` also `And` and `Not`.
+
+    `DecimalMultiple` stands for numerals only, outside of strings: not inside `Encoded`.
+    """
     if alphabet is None:
         return st.sampled_from(ALPHABETS).flatmap(
             lambda one: regulars(one, encoded=encoded, complements=complements, max_leaves=max_leaves)
@@ -74,7 +77,7 @@ def regulars(
         texts(alphabet).map(terms.Literal),
         st.lists(texts(alphabet), max_size=5, unique=True).map(lambda many: terms.LiteralSet(tuple(many))),
         st.sampled_from((terms.EPSILON, terms.ANY_CHAR, terms.ANY_TEXT, terms.EMPTY)),
-        *([decimal_multiples()] if complements and "0" in alphabet else []),
+        *([decimal_multiples()] if encoded and complements and "0" in alphabet else []),
     )
     if encoded:
         plain = regulars(alphabet, encoded=False, complements=complements, max_leaves=max_leaves // 2)
