@@ -118,6 +118,8 @@ class Lowering:
                 return self.regular(item, ENCODINGS[name])
             case t.LiteralSet(texts):
                 return self._literal_set(texts, encoding)
+            case t.DecimalMultiple() if encoding != RAW:
+                raise TypeError("a decimal multiple stands for itself, not inside a string")
             case t.DecimalMultiple(coefficient, scale):
                 if coefficient >= MAX_COEFFICIENT:
                     raise LimitExceeded(

@@ -137,7 +137,8 @@ class Encoded(_Composite):
 class DecimalMultiple:
     """Unsigned decimal numerals `digits` or `digits.digits` whose value is a multiple of coefficient · 10^-scale.
 
-    `coefficient` ≥ 1, `scale` ≥ 0. Nothing is said of leading zeros or of how many digits: intersect for that.
+    `coefficient` ≥ 1, `scale` ≥ 0. Nothing is said of leading zeros or of how many digits: intersect for that. Not
+    inside `Encoded`.
     """
 
     coefficient: int
@@ -338,7 +339,7 @@ class Items:
 
     unique=True: no two items are equal *by value*; then `prefix` is empty and `rest` a `Lexeme` of JSON scalars
     (strings, numbers, true, false, null), strings written under `encoding`. `numbers` says whether a number's value
-    has one spelling ("canonical") or several ("any": `1`, `1.0`, `1e0`; `-0` is `0`).
+    has one spelling ("canonical") or several ("any": `1`, `1.0`; `-0` is `0`; exponents are not written then).
     """
 
     prefix: tuple[Grammar, ...]
