@@ -21,9 +21,9 @@ Term MaskEngine::without_exclusions(Term t) {
     return head == n.a ? t : terms_.cat(head, n.b);
   }
   if (n.kind != Kind::And) return t;
-  std::vector<Term> kept;
+  std::vector<Term> kept;  // texts are few places to differ at; a whole language excluded would differ everywhere
   for (Term c : terms_.children(t))
-    if (terms_.node(c).kind != Kind::Not) kept.push_back(c);
+    if (terms_.node(c).kind != Kind::Not || terms_.node(terms_.node(c).a).max_bytes == kUnbounded) kept.push_back(c);
   if (kept.empty() || kept.size() == n.b) return t;
   return terms_.conj(kept);
 }
