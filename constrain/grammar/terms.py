@@ -277,11 +277,44 @@ class Repetition:
 
 
 @dataclass(frozen=True, slots=True)
+class Way:
+    """Some of the values that a member or an item may have; each of them advances `counters` by one."""
+
+    value: Grammar
+    counters: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """The values of a member or an item, whole and split by what they count.
+
+    `value` holds exactly the texts of all `ways` together; it is what is written where no counter that they advance
+    matters any more. A text that belongs to several ways counts as any one of them.
+    """
+
+    value: Grammar
+    ways: tuple[Way, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """`counter` has reached `least`; with `reached=False`, it has not. Counter None: how many members or items."""
+
+    counter: int | None
+    least: int
+    reached: bool = True
+
+
+Condition = tuple[Bound, ...]
+"""One of these must hold when a container is closed."""
+
+
+@dataclass(frozen=True, slots=True)
 class Member:
     """One declared member. `label` is the schema pointer of its value. A dead `value` makes the name forbidden."""
 
     name: str
-    value: Grammar
+    value: Grammar | Counted
     required: bool
     label: str | None = None
 
@@ -295,7 +328,7 @@ class NameClass:
     """
 
     names: Regular
-    value: Grammar
+    value: Grammar | Counted
     label: str | None = None
 
 
@@ -320,7 +353,7 @@ class Members:
 
     order="declared": declared members come in the order given (optional ones may be left out), then names of the
     classes in any order. order="any": all in any order. A name never comes twice, compared *decoded*. `close` only
-    when every required name is there and the count lies in min_count…max_count.
+    when every required name is there, the count lies in min_count…max_count, and all `conditions` hold.
     """
 
     members: tuple[Member, ...]
@@ -331,19 +364,21 @@ class Members:
     max_count: int | None = None
     encoding: Encoding = "json"
     label: str | None = None
+    conditions: tuple[Condition, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Items:
     """A whole array: open, items, close; item i is `prefix[i]`, later ones `rest` (None: no more allowed).
 
-    unique=True: no two items are equal *by value*; then `prefix` is empty and `rest` a `Lexeme` of JSON scalars
-    (strings, numbers, true, false, null), strings written under `encoding`. `numbers` says whether a number's value
-    has one spelling ("canonical") or several ("any": `1`, `1.0`; `-0` is `0`; exponents are not written then).
+    unique=True: no two items are equal *by value*, whatever its spelling: items are JSON values, strings written under
+    `encoding`. `numbers` says whether a number's value has one spelling ("canonical") or several ("any": `1`, `1.0`;
+    `-0` is `0`; exponents are not written then). `close` only when the count lies in min_count…max_count and all
+    `conditions` hold. With unique and conditions together, every item must have more values than items are needed.
     """
 
-    prefix: tuple[Grammar, ...]
-    rest: Grammar | None
+    prefix: tuple[Grammar | Counted, ...]
+    rest: Grammar | Counted | None
     punctuation: Punctuation
     min_count: int = 0
     max_count: int | None = None
@@ -351,6 +386,7 @@ class Items:
     encoding: Encoding = "json"
     numbers: OneOf["canonical", "any"] = "canonical"
     label: str | None = None
+    conditions: tuple[Condition, ...] = ()
 
 
 Grammar = Lexeme | Sequence | Choice | RuleRef | Repetition | Members | Items

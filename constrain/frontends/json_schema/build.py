@@ -18,6 +18,7 @@ from typing import Any
 from constrain.errors import InvalidSpecification, LimitExceeded, PatternError, shorten
 from constrain.frontends import regex
 from constrain.frontends.json_schema import intersect as algebra
+from constrain.frontends.json_schema.complement import NoComplement, complement
 from constrain.frontends.json_schema.document import Scope, Shelf
 from constrain.frontends.json_schema.findings import Findings
 from constrain.frontends.json_schema.keywords import KEYWORDS, suggestion
@@ -245,8 +246,8 @@ class Builder:
 
     def _complement(self, atom: Negation) -> Shape:
         try:
-            return algebra.complement(self.shape_of(atom.child), self.negate, self.is_dead, atom.path)
-        except algebra.NoComplement as reason:
+            return complement(self.shape_of(atom.child), self.negate, self.is_dead, atom.path)
+        except NoComplement as reason:
             self.findings.refuse(
                 atom.path,
                 "not",

@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from constrain.errors import LimitExceeded
+from constrain.frontends.json_schema.complement import NoComplement, check_expansion, complement
 from constrain.frontends.json_schema.expect import fail, members, names, schemas
-from constrain.frontends.json_schema.intersect import NoComplement, check_expansion, complement, union
+from constrain.frontends.json_schema.intersect import union
 from constrain.frontends.json_schema.shapes import ANY, ANYTHING, NOTHING, Child, ObjectShape, Shape
 from constrain.frontends.json_schema.values import escape
 
