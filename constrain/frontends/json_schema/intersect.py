@@ -214,7 +214,9 @@ def meet_arrays(left: ArrayRecord, right: ArrayRecord, dead: Dead) -> ArrayRecor
         return None
     if any(dead(child) for child in prefix[:least]) or (least > length and dead(rest)):
         return None
-    return ArrayShape(prefix, rest, least, most, left.unique or right.unique)
+    contains = tuple(dict.fromkeys(left.contains + right.contains))
+    outside = tuple(dict.fromkeys(left.outside + right.outside))
+    return ArrayShape(prefix, rest, least, most, left.unique or right.unique, contains, outside)
 
 
 def _meet_const(const: ConstShape, other: ArrayRecord | ObjectRecord) -> ConstShape | None:
@@ -251,7 +253,8 @@ def meet_objects(left: ObjectRecord, right: ObjectRecord, dead: Dead, at: str) -
     if most is not None and max(least, len(required)) > most:
         return None
     patterns, extra = _meet_classes(left, right, at)
-    record = ObjectShape(members, patterns, extra, required, least, most)
+    outside = tuple(dict.fromkeys(left.outside + right.outside))
+    record = ObjectShape(members, patterns, extra, required, least, most, outside)
     closed = extra == NOTHING
     for name in required:
         child = members.get(name)
