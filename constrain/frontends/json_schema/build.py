@@ -291,6 +291,9 @@ class Builder:
                 own_types, own_keys = self._peek(atom)
                 types = own_types if types is None else types if own_types is None else types & own_types
                 keys = own_keys if keys is None else keys if own_keys is None else keys & own_keys
+                negated = self._atoms[atom]
+                if isinstance(negated, Negation) and all([other in child for other in negated.child]):
+                    types = frozenset()
             dead = self._dead[child] = (types is not None and not types) or (keys is not None and not keys)
         return dead
 

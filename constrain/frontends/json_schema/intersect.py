@@ -116,10 +116,14 @@ def product(
     left: tuple[_Record, ...], right: tuple[_Record, ...], meet: Callable[[_Record, _Record], _Record | None], at: str
 ) -> tuple[_Record, ...]:
     """The records that any of `left` and any of `right` have in common."""
-    met: dict[_Record, None] = {}
+    common = [record for record in left if record in right]
+    met: dict[_Record, None] = dict.fromkeys(common)
+    if common:  # (r ∪ A) ∩ (r ∪ B) is r ∪ (A ∩ B)
+        left = tuple([record for record in left if record not in met])
+        right = tuple([record for record in right if record not in met])
     for one in left:
         for other in right:
-            record = one if one is other else meet(one, other)
+            record = meet(one, other)
             if record is not None:
                 met[record] = None
         if len(met) > MAX_RECORDS:
