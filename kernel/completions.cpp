@@ -45,12 +45,12 @@ u32 Automaton::gram_cost(Gram g) {
     case GramKind::Members: {
       refresh(members_[n.a]);
       u32 open = term_text(members_[n.a].mark.open, nullptr);
-      return saturating_add(open, members_rest(n.a, {0, 0, 0, 0}, false, nullptr));
+      return saturating_add(open, members_rest(n.a, {}, false, nullptr));
     }
     case GramKind::Items: {
       refresh(items_[n.a]);
       u32 open = term_text(items_[n.a].mark.open, nullptr);
-      return saturating_add(open, items_rest(n.a, 0, 0, nullptr));
+      return saturating_add(open, items_rest(n.a, {}, nullptr));
     }
   }
   return kUnbounded;
@@ -87,11 +87,11 @@ u32 Automaton::gram_text(Gram g, std::string* out) {
     }
     case GramKind::Members: {
       u32 open = term_text(members_[n.a].mark.open, out);
-      return saturating_add(open, members_rest(n.a, {0, 0, 0, 0}, false, out));
+      return saturating_add(open, members_rest(n.a, {}, false, out));
     }
     case GramKind::Items: {
       u32 open = term_text(items_[n.a].mark.open, out);
-      return saturating_add(open, items_rest(n.a, 0, 0, out));
+      return saturating_add(open, items_rest(n.a, {}, out));
     }
   }
   return kUnbounded;
@@ -135,7 +135,7 @@ u32 Automaton::members_rest(u32 m, Progress p, bool at_key, std::string* out) {
   }
   for (u32 c = 0; c < members_[m].classes.size() && need > 0; ++c) {
     while (need > 0 && members_[m].classes[c].alive) {
-      Term key = class_key(m, c, p.extras);
+      Term key = class_key(m, c, p.written);
       if (!terms.alive(key)) break;
       begin();
       std::string raw = terms.shortest(key);
@@ -143,8 +143,7 @@ u32 Automaton::members_rest(u32 m, Progress p, bool at_key, std::string* out) {
       if (out) *out += raw;
       total = saturating_add(total, term_text(mark.colon, out));
       total = saturating_add(total, gram_text(members_[m].classes[c].value, out));
-      p.extras = link(seen_table_, seen_, p.extras,
-                      text_id(decode_json_string(std::string_view(raw).substr(1, raw.size() - 2))));
+      p = with_name(p, raw);
       --need;
     }
   }
@@ -152,21 +151,21 @@ u32 Automaton::members_rest(u32 m, Progress p, bool at_key, std::string* out) {
   return saturating_add(total, term_text(mark.close, out));
 }
 
-u32 Automaton::items_rest(u32 i, u32 count, u32 seen, std::string* out) {
+u32 Automaton::items_rest(u32 i, Progress p, std::string* out) {
   const ItemsDef& def = items_[i];
   const Punctuation mark = def.mark;
   const u32 min = def.min_count;
   if (min > def.reachable) return kUnbounded;
   u32 total = 0;
-  for (u32 k = count; k < min; ++k) {
+  for (u32 k = p.count; k < min; ++k) {
     if (k > 0) total = saturating_add(total, term_text(mark.separator, out));
     if (items_[i].unique) {
-      Term item = unique_item(i, seen);
+      Term item = unique_item(i, p.written);
       if (!terms.alive(item)) return kUnbounded;
       std::string text = terms.shortest(item);
       total = saturating_add(total, static_cast<u32>(text.size()));
       if (out) *out += text;
-      seen = link(seen_table_, seen_, seen, text_id(value_of(text)));
+      p.written = link(seen_table_, seen_, p.written, text_id(value_of(text)));
     } else {
       const auto& prefix = items_[i].prefix;
       total = saturating_add(total, gram_text(k < prefix.size() ? prefix[k] : items_[i].rest, out));
@@ -240,10 +239,7 @@ u32 Automaton::frame_rest(const Frame& f, std::string* out) {
     case FrameKind::ClassKey: {
       std::string rest = terms.shortest(f.d);
       if (out) *out += rest;
-      std::string raw = captured(f.e) + rest;
-      Progress p = next_progress(members_[f.a], progresses_[f.b], kNone);
-      p.extras = link(seen_table_, seen_, p.extras,
-                      text_id(decode_json_string(std::string_view(raw).substr(1, raw.size() - 2))));
+      const Progress p = with_name(next_progress(members_[f.a], progresses_[f.b], kNone), captured(f.e) + rest);
       return saturating_add(static_cast<u32>(rest.size()), frame_rest({FrameKind::AfterClass, f.a, progress(p), f.c}, out));
     }
     case FrameKind::AfterClass: {
@@ -252,13 +248,12 @@ u32 Automaton::frame_rest(const Frame& f, std::string* out) {
       return saturating_add(total, members_rest(f.a, progresses_[f.b], false, out));
     }
     case FrameKind::Items:
-      return items_rest(f.a, f.b, f.c, out);
+      return items_rest(f.a, progresses_[f.b], out);
     case FrameKind::Unique: {
       std::string rest = terms.shortest(f.d);
       if (out) *out += rest;
-      u32 seen = link(seen_table_, seen_, f.c, text_id(value_of(captured(f.e) + rest)));
-      return saturating_add(static_cast<u32>(rest.size()),
-                  items_rest(f.a, next_count(f.b, items_[f.a].min_count, items_[f.a].max_count), seen, out));
+      const Progress p = with_value(items_[f.a], progresses_[f.b], text_id(value_of(captured(f.e) + rest)));
+      return saturating_add(static_cast<u32>(rest.size()), items_rest(f.a, p, out));
     }
   }
   return kUnbounded;

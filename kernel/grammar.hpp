@@ -87,8 +87,8 @@ enum class FrameKind : u32 {
   AfterKey,   // a: members, b: progress, c: member
   ClassKey,   // a: members, b: progress, c: class, d: term left, e: capture
   AfterClass, // a: members, b: progress (with the name), c: class
-  Items,      // a: items, b: count, c: seen
-  Unique,     // a: items, b: count, c: seen, d: term left, e: capture
+  Items,      // a: items, b: progress             between two items
+  Unique,     // a: items, b: progress, d: term left, e: capture
 };
 
 struct Frame {
@@ -162,8 +162,11 @@ class Automaton {
     GramKind kind;
     u32 a, b, c, d;
   };
+  // How far a container is. Of an object: `pos` is the first declared name that may still come (declared order), `seen`
+  // the declared names that came (any order), `written` a chain of the other names that came. Of an array: `written` is
+  // a chain of the values that must not come again. `counters`: an interned vector, 0 for all zero.
   struct Progress {
-    u32 pos, count, seen, extras;
+    u32 pos = 0, count = 0, seen = 0, written = 0, counters = 0;
     bool operator==(const Progress&) const = default;
   };
   struct Link {  // a chain: names or values seen, bytes captured
@@ -193,6 +196,7 @@ class Automaton {
 
   u32 progress(const Progress& p);
   Progress next_progress(const MembersDef& def, const Progress& p, u32 member) const;
+  Progress with_name(Progress p, const std::string& raw);  // `raw`: as written, with quotes
   bool closable(const MembersDef& def, const Progress& p) const;
   bool extras_allowed(const MembersDef& def, const Progress& p) const;
   bool has_next(const MembersDef& def, u32 m, u32 progress);
@@ -204,6 +208,8 @@ class Automaton {
   bool has_bit(u32 set, u32 bit) const;
   Term unique_item(u32 items, u32 seen);
   bool value_left(u32 items, u32 seen);
+  Progress with_item(const ItemsDef& def, const Progress& p) const;
+  Progress with_value(const ItemsDef& def, const Progress& p, u32 value);
   Term value_spellings(const ItemsDef& def, const std::string& value);
   std::string value_of(const std::string& text) const;    // canonical form of a JSON scalar
   void build_keys(MembersDef& def);
@@ -211,7 +217,7 @@ class Automaton {
   u32 gram_cost(Gram g);
   u64 extras_left(const MembersDef& def, u32 extras) const;
   u32 members_rest(u32 m, Progress p, bool at_key, std::string* out);
-  u32 items_rest(u32 i, u32 count, u32 seen, std::string* out);
+  u32 items_rest(u32 i, Progress p, std::string* out);
   void refresh(MembersDef& def);
   void refresh(ItemsDef& def);
   u32 gram_text(Gram g, std::string* out);

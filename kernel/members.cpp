@@ -28,7 +28,7 @@ bool Automaton::eligible(const MembersDef& def, u32 progress, u32 i) const {
     if (i < p.pos || i > def.next_required[p.pos]) return false;
     if (def.max_count != kUnbounded && p.count + 1 + def.required_from[i + 1] > def.max_count) return false;
     return def.min_count <= p.count + 1 ||
-           def.alive_from[i + 1] + extras_left(def, p.extras) >= def.min_count - p.count - 1;
+           def.alive_from[i + 1] + extras_left(def, p.written) >= def.min_count - p.count - 1;
   }
   if (has_bit(p.seen, i)) return false;
   if (def.max_count == kUnbounded) return true;  // nothing that is left can be used up by this choice
@@ -53,7 +53,7 @@ bool Automaton::any_eligible(const MembersDef& def, u32 progress, const KeyNode&
 bool Automaton::extras_allowed(const MembersDef& def, const Progress& p) const {
   if (p.count >= def.max_count) return false;
   if (!def.any_order)  // declared names are over then: what is missing must be made up by other names
-    return def.next_required[p.pos] == def.members.size() && extras_left(def, p.extras) + p.count >= def.min_count;
+    return def.next_required[p.pos] == def.members.size() && extras_left(def, p.written) + p.count >= def.min_count;
   if (def.max_count == kUnbounded) return true;
   u32 missing = 0;
   for (u32 k = 0; k < def.members.size(); ++k) missing += def.members[k].required && !has_bit(p.seen, k);
@@ -67,9 +67,9 @@ bool Automaton::has_next(const MembersDef& def, u32 m, u32 id) {
   }
   if (!extras_allowed(def, progresses_[id])) return false;
   // Names that are not known here (a mask looks ahead) take one each of what is left.
-  if (extras_left(def, progresses_[id].extras) == 0) return false;
+  if (extras_left(def, progresses_[id].written) == 0) return false;
   for (u32 c = 0; c < def.classes.size(); ++c)
-    if (def.classes[c].alive && terms.alive(class_key(m, c, progresses_[id].extras))) return true;
+    if (def.classes[c].alive && terms.alive(class_key(m, c, progresses_[id].written))) return true;
   return false;
 }
 
@@ -82,6 +82,12 @@ Automaton::Progress Automaton::next_progress(const MembersDef& def, const Progre
     q.pos = member + 1;
   }
   return q;
+}
+
+Automaton::Progress Automaton::with_name(Progress p, const std::string& raw) {
+  const std::string name = decode_json_string(std::string_view(raw).substr(1, raw.size() - 2));
+  p.written = link(seen_table_, seen_, p.written, text_id(name));
+  return p;
 }
 
 Term Automaton::class_key(u32 m, u32 c, u32 extras) {
@@ -108,9 +114,7 @@ Term Automaton::class_key(u32 m, u32 c, u32 extras) {
 }
 
 bool Automaton::name_unknown(const Frame& f) const {
-  if (f.kind == FrameKind::ClassKey) return seen_[progresses_[f.b].extras].unknown;
-  if (f.kind == FrameKind::Unique) return seen_[f.c].unknown;
-  return false;
+  return (f.kind == FrameKind::ClassKey || f.kind == FrameKind::Unique) && seen_[progresses_[f.b].written].unknown;
 }
 
 State Automaton::after_key(const Frame& key, u32 member, State below) {
@@ -120,14 +124,29 @@ State Automaton::after_key(const Frame& key, u32 member, State below) {
 
 State Automaton::after_class_unknown(const Frame& key, State below) {
   Progress p = next_progress(members_[key.a], progresses_[key.b], kNone);
-  p.extras = link(seen_table_, seen_, p.extras, kUnknownText);
+  p.written = link(seen_table_, seen_, p.written, kUnknownText);
   return single({FrameKind::AfterClass, key.a, progress(p), key.c}, below);
 }
 
 State Automaton::after_unique_unknown(const Frame& item, State below) {
-  const ItemsDef& def = items_[item.a];
-  u32 seen = link(seen_table_, seen_, item.c, kUnknownText);
-  return single({FrameKind::Items, item.a, next_count(item.b, def.min_count, def.max_count), seen}, below);
+  const Progress p = with_value(items_[item.a], progresses_[item.b], kUnknownText);
+  return single({FrameKind::Items, item.a, progress(p)}, below);
+}
+
+// ---------------------------------------------------------------- items
+
+Automaton::Progress Automaton::with_item(const ItemsDef& def, const Progress& p) const {
+  Progress q = p;
+  q.count = p.count + 1;
+  if (def.max_count == kUnbounded && def.reachable == kUnbounded)
+    q.count = std::min(q.count, std::max({def.min_count, 1u, static_cast<u32>(def.prefix.size())}));
+  return q;
+}
+
+Automaton::Progress Automaton::with_value(const ItemsDef& def, const Progress& p, u32 value) {
+  Progress q = with_item(def, p);
+  q.written = link(seen_table_, seen_, p.written, value);
+  return q;
 }
 
 // ---------------------------------------------------------------- unique values
