@@ -37,6 +37,37 @@ def conjoin(left: Child, right: Child) -> Child:
     return tuple(dict.fromkeys(left + right))
 
 
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """What a record's schemas have evaluated, for `unevaluated*` (see `evaluated.py`).
+
+    Of an object: the members in `names` or with a name in one of `patterns`. Of an array: the first `length` items, and
+    those that one of the children `contained` allows. Or `everything`.
+    """
+
+    everything: bool = False
+    names: frozenset[str] = frozenset()
+    patterns: tuple[Regular, ...] = ()
+    length: int = 0
+    contained: tuple[Child, ...] = ()
+
+
+def evaluated_by_both(left: Evaluated | None, right: Evaluated | None) -> Evaluated | None:
+    """What one or the other has evaluated: annotations of schemas that hold together add up."""
+    if right is None or left == right:
+        return left
+    if left is None:
+        return right
+    if left.everything or right.everything:
+        return left if left.everything else right
+    return Evaluated(
+        names=left.names | right.names,
+        patterns=tuple(dict.fromkeys(left.patterns + right.patterns)),
+        length=max(left.length, right.length),
+        contained=tuple(dict.fromkeys(left.contained + right.contained)),
+    )
+
+
 FREE_NUMBER = NumberConstraint(None, None, False, False)
 INTEGER = NumberConstraint(None, None, False, False, (), True)
 
@@ -83,6 +114,7 @@ class ArrayShape:
     min: int = 0
     max: int | None = None
     unique: str | None = None
+    evaluated: Evaluated | None = None
 
     def item(self, index: int) -> Child:
         """What the item at `index` must be."""
@@ -99,6 +131,7 @@ class ObjectShape:
     required: Mapping[str, None] = field(default_factory=dict)
     min: int = 0
     max: int | None = None
+    evaluated: Evaluated | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,6 +141,7 @@ class ConstShape:
     value: JsonValue
     key: object
     conditions: tuple[ArrayShape | ObjectShape, ...] = ()
+    evaluated: Evaluated | None = None
 
 
 ArrayRecord = ArrayShape | ConstShape
@@ -135,6 +169,11 @@ class Shape:
     def has_containers(self) -> bool:
         """True if it has array or object records (which may still be empty)."""
         return bool(self.arrays or self.objects)
+
+    @property
+    def has_evaluated(self) -> bool:
+        """True if some record says that it has evaluated something."""
+        return any(record.evaluated is not None for record in (*self.arrays, *self.objects))
 
     @property
     def is_blank(self) -> bool:
