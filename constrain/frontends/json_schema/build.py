@@ -1,9 +1,10 @@
 """From schemas to shapes, lazily: a place is read when its shape is first asked for, and once.
 
 Main type: `Builder`, the table of *atoms* of one compilation. An atom is a schema place, a constant, the negation of a
-child, or a choice of children; a `Child` is a conjunction of atoms, and `shape_of` gives its shape. Reading a place reads the schemas applied
-in place there (`$ref`, `allOf`, …) but no child, so recursion through children needs no care, and recursion that never
-descends into a value is found as a place met again while it is being read: that is refused, with its cycle.
+child, or a choice of children; a `Child` is a conjunction of atoms, and `shape_of` gives its shape. Reading a place
+reads the schemas applied in place there (`$ref`, `allOf`, …) but no child, so recursion through children needs no care,
+and recursion that never descends into a value is found as a place met again while it is being read: that is refused,
+with its cycle.
 
 A `oneOf` is read as a plain union first; its branches are compared when everything has been read (`overlapping`), since
 whether they overlap may hang on places that were not. Where they do, the compilation starts again with that known.

@@ -2,13 +2,13 @@
 
 A place with such a keyword reads its subschemas *tracked*: their records carry an `Evaluated`, through `$ref`, `allOf`,
 `anyOf`, `oneOf`, `if` and `dependentSchemas`, and a meet of two records has evaluated what either has. The keyword then
-closes record by record: what a record has not evaluated must satisfy the keyword's schema. Elsewhere nothing is tracked.
+closes record by record: what a record has not evaluated must satisfy the keyword's schema. Other places track nothing.
 
 Invariant of a tracked shape: a record that holds a value has evaluated no more of it than the schema annotates, and
 some record that holds it has evaluated all that. So a record may be left out where another holds the same values and
 has evaluated as much, and `anyOf`, where the branches that hold together add up, needs their meets beside the branches
-(`any_of`) but no negation: a record that has evaluated less only allows less. `oneOf` and `if` need the complements that
-they need anyway; a complement evaluates nothing, as a schema that fails annotates nothing.
+(`any_of`) but no negation: a record that has evaluated less only allows less. `oneOf` and `if` take the complements
+that they need anyway; a complement evaluates nothing, as a schema that fails annotates nothing.
 
 A schema that is not enforced exactly counts as having evaluated everything: what is compiled then lets more through.
 """
@@ -19,7 +19,7 @@ from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from constrain.errors import LimitExceeded
+from constrain.errors import LimitExceeded, Problem
 from constrain.frontends.json_schema.intersect import Dead, meet_arrays, meet_objects, union
 from constrain.frontends.json_schema.shapes import (
     ANY_ARRAY,
@@ -169,16 +169,12 @@ def close(shape: Shape, builder: Builder, place: Place, reading: Reading) -> Sha
         else:
             closed = [_closed_object(record, child, builder.is_dead, place.path) for record in objects]
             objects = tuple([record for record in closed if record is not None])
-    left = {TYPE_OF[keyword]: EVERYTHING for keyword in reading.unevaluated}
-    left.update({name: None for name in place.tracked if name not in reading.annotates})
-    if "array" in left:
-        arrays = _marked(arrays, left["array"] if "array" in reading.annotates else None, ANY_ARRAY)
-    if "object" in left:
-        objects = _marked(objects, left["object"] if "object" in reading.annotates else None, ANY_OBJECT)
-    closed_shape = replace(shape, arrays=arrays, objects=objects)
-    if closed_shape.is_blank and not shape.is_blank:
+    arrays = _marked(arrays, "array", place, reading, ANY_ARRAY)
+    objects = _marked(objects, "object", place, reading, ANY_OBJECT)
+    whole = replace(shape, arrays=arrays, objects=objects)
+    if whole.is_blank and not shape.is_blank:
         builder.contradiction(place, "what it requires is not evaluated, and what is not evaluated may not be")
-    return closed_shape
+    return whole
 
 
 def _closed_object(record: ObjectRecord, child: Child, dead: Dead, at: str) -> ObjectRecord | None:
@@ -201,7 +197,14 @@ def _closed_array(record: ArrayRecord, child: Child, builder: Builder) -> ArrayR
     return meet_arrays(record, ArrayShape((ANYTHING,) * evaluated.length, rest), builder.is_dead)
 
 
-def _marked(records: tuple[_Record, ...], evaluated: Evaluated | None, free: _Record) -> tuple[_Record, ...]:
+def _marked(
+    records: tuple[_Record, ...], name: str, place: Place, reading: Reading, free: _Record
+) -> tuple[_Record, ...]:
+    """The records with what they say to the schema above: all is evaluated here, or nothing was asked."""
+    is_closed = any(TYPE_OF[keyword] == name for keyword in reading.unevaluated)
+    if name not in place.tracked or (name in reading.annotates and not is_closed):
+        return records
+    evaluated = EVERYTHING if name in reading.annotates else None
     marked = tuple([free if evaluated is None and _is_free(r) else _with(r, evaluated) for r in records])
     return (free,) if free in marked else marked
 
@@ -217,10 +220,10 @@ def _is_free(record: ArrayRecord | ObjectRecord) -> bool:
 def _refuse(builder: Builder, place: Place, keyword: str) -> None:
     problems = builder.findings.problems.values()
     below = [problem for problem in problems if problem.path.startswith(place.path)]
-    cause = (below or list(problems))[-1]
+    cause = (below or list(problems) or [Problem(place.path, "not", "", "")])[-1]
     builder.findings.refuse(
         place.path,
         keyword,
         f"cannot be enforced: what is evaluated hangs on {cause.keyword!r} at {cause.path}, which is refused",
-        "rewrite that keyword, or list what is allowed in one place and close it with 'additionalProperties' or 'items'",
+        "rewrite that, or list what is allowed in one place and close it with 'additionalProperties' or 'items'",
     )
