@@ -47,6 +47,7 @@ from constrain.frontends.json_schema.values import (
     is_spellable,
     value_key,
 )
+from constrain.grammar import regular
 from constrain.grammar.terms import EMPTY, Regular, alternation
 
 MAX_IN_PLACE_DEPTH = 100
@@ -118,6 +119,8 @@ class Builder:
         self._ids: dict[tuple[Any, ...], int] = {}
         self._shapes: dict[Child, Shape] = {ANYTHING: ANY, NOTHING: NONE}
         self._open: dict[int, None] = {}
+        self._blank: dict[Child, bool] = {}
+        self._negatable: dict[Child, bool] = {}
         self._dead: dict[Child, bool] = {NOTHING: True, ANYTHING: False}
         self._peeked: dict[int, tuple[frozenset[str] | None, frozenset[Any] | None]] = {}
         self._orders: dict[Child, tuple[str, ...]] = {ANYTHING: (), NOTHING: ()}
@@ -276,7 +279,7 @@ class Builder:
 
     def _complement(self, atom: Negation) -> Shape:
         try:
-            return complement(self.shape_of(atom.child), self.negate, self.is_dead, atom.path)
+            return complement(self.shape_of(atom.child), self, atom.path)
         except NoComplement as reason:
             self.findings.refuse(
                 atom.path,
@@ -333,6 +336,25 @@ class Builder:
                 found = _peek_schema(atom)
             self._peeked[number] = found
         return found
+
+    def is_blank(self, child: Child) -> bool:
+        """True if `child` is seen to be empty without looking into arrays and objects."""
+        if self.is_dead(child):
+            return True
+        blank = self._blank.get(child)
+        if blank is None:
+            blank = self._blank[child] = not _has_records(self.shape_of(child))
+        return blank
+
+    def is_negatable(self, child: Child) -> bool:
+        """True if the complement of `child` can be said."""
+        if child not in self._negatable:
+            try:
+                complement(self.shape_of(child), self, self.path_of(child))
+                self._negatable[child] = True
+            except NoComplement:
+                self._negatable[child] = False
+        return self._negatable[child]
 
     # ------------------------------------------------------------ what readers ask for
 
@@ -482,6 +504,13 @@ def _shape_of_value(value: JsonValue) -> Shape:
         return Shape(strings=(StringShape(finite=(value,)),))
     record = ConstShape(value, value_key(value))
     return Shape(objects=(record,)) if isinstance(value, ObjectValue) else Shape(arrays=(record,))
+
+
+def _has_records(shape: Shape) -> bool:
+    """True unless every record is seen to be empty; one of strings is asked whether it holds any."""
+    if shape.null or shape.booleans or shape.numbers or shape.has_containers:
+        return True
+    return any(record.finite is not None or not regular.is_empty(record.term()) for record in shape.strings)
 
 
 def _peek_schema(place: Place) -> tuple[frozenset[str] | None, frozenset[Any] | None]:

@@ -213,8 +213,10 @@ def _is_free(record: ArrayRecord | ObjectRecord) -> bool:
     if isinstance(record, ConstShape) or record.min or record.max is not None:
         return False
     if isinstance(record, ArrayShape):
-        return not (record.prefix or record.rest or record.unique)
-    return not (any(record.members.values()) or record.patterns or record.extra or record.required)
+        return not (record.prefix or record.rest or record.unique or record.counts)
+    if any(record.members.values()) or record.patterns or record.extra:
+        return False
+    return not (record.required or record.outside)
 
 
 def _refuse(builder: Builder, place: Place, keyword: str) -> None:

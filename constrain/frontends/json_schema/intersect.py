@@ -224,8 +224,10 @@ def meet_arrays(left: ArrayRecord, right: ArrayRecord, dead: Dead) -> ArrayRecor
         return None
     if any(dead(child) for child in prefix[:least]) or (least > length and dead(rest)):
         return None
+    contains = tuple(dict.fromkeys(left.contains + right.contains))
+    outside = tuple(dict.fromkeys(left.outside + right.outside))
     evaluated = evaluated_by_both(left.evaluated, right.evaluated)
-    return ArrayShape(prefix, rest, least, most, left.unique or right.unique, evaluated)
+    return ArrayShape(prefix, rest, least, most, left.unique or right.unique, contains, outside, evaluated)
 
 
 def _meet_const(const: ConstShape, other: ArrayRecord | ObjectRecord) -> ConstShape | None:
@@ -263,8 +265,9 @@ def meet_objects(left: ObjectRecord, right: ObjectRecord, dead: Dead, at: str) -
     if most is not None and max(least, len(required)) > most:
         return None
     patterns, extra = _meet_classes(left, right, at)
+    outside = tuple(dict.fromkeys(left.outside + right.outside))
     evaluated = evaluated_by_both(left.evaluated, right.evaluated)
-    record = ObjectShape(members, patterns, extra, required, least, most, evaluated)
+    record = ObjectShape(members, patterns, extra, required, least, most, outside, evaluated)
     closed = extra == NOTHING
     for name in required:
         child = members.get(name)

@@ -99,7 +99,7 @@ def one_of(builder: Builder, place: Place, reading: Reading, keyword: str, value
             for j in sorted(overlaps.get(i, ())):
                 if j not in outside:
                     branch = builder.shape_of(builder.below(place, value[j], f"{keyword}/{j}"))
-                    outside[j] = complement(branch, builder.negate, builder.is_dead, place.path)
+                    outside[j] = complement(branch, builder, place.path)
                 shape = builder.intersect(shape, outside[j], place)
             exclusive.append(shape)
         joined = union(exclusive)
@@ -122,7 +122,7 @@ def negation(builder: Builder, place: Place, reading: Reading, keyword: str, val
     if child == ANYTHING:
         builder.contradiction(place, "'not' excludes every value")
     try:
-        shape = complement(builder.shape_of(child), builder.negate, builder.is_dead, place.path)
+        shape = complement(builder.shape_of(child), builder, place.path)
         reading.applied.append(shape)
     except NoComplement as reason:
         _refuse(builder, place, reading, keyword, f"cannot be enforced: it {reason}", REWRITE)
@@ -148,8 +148,7 @@ def condition(builder: Builder, place: Place, reading: Reading, keyword: str, va
         reading.applied.append(union([holds, second]))
         return
     try:
-        untracked = builder.shape_of(builder.below(place, value, keyword))
-        fails = complement(untracked, builder.negate, builder.is_dead, place.path)
+        fails = complement(builder.shape_of(builder.below(place, value, keyword)), builder, place.path)
     except NoComplement as reason:
         reading.applied.append(union([first, second]))
         _refuse(builder, place, reading, keyword, f"cannot be enforced: it {reason}", REWRITE)

@@ -29,6 +29,7 @@ from constrain.frontends.json_schema.shapes import (
     PLAIN_INTEGER,
     ArrayShape,
     Child,
+    Containment,
     NumberShape,
     Shape,
     StringShape,
@@ -86,6 +87,7 @@ class Reading:
         self.members: dict[str, Child] = {}
         self.patterns: list[tuple[Regular, Child]] = []
         self.required: dict[str, None] = {}
+        self.contains: list[Containment] = []
 
     def finish(self, builder: Builder, place: Place) -> Shape:
         """The shape of everything read at `place`."""
@@ -162,13 +164,14 @@ class Reading:
         if self.items_are_tuple:
             rest = conjoin(rest, self.additional_items)
         if self.max_items is not None and self.min_items > self.max_items:
-            builder.contradiction(place, f"minItems {self.min_items} > maxItems {self.max_items}")
+            builder.contradiction(place, f"minItems {self.min_items} > maxItems {max(self.max_items, 0)}")
             return ()
         if rest == NOTHING and self.min_items > len(self.prefix):
             builder.contradiction(place, f"minItems {self.min_items}, but only {len(self.prefix)} items are allowed")
             return ()
         unique = self.unique if self.max_items is None or self.max_items > 1 else None
-        return (ArrayShape(self.prefix, rest, self.min_items, self.max_items, unique),)
+        contains = tuple(self.contains)
+        return (ArrayShape(self.prefix, rest, self.min_items, self.max_items, unique, contains),)
 
     def _objects(self, builder: Builder, place: Place) -> tuple[ObjectShape, ...]:
         if self.max_members is not None and self.min_members > self.max_members:

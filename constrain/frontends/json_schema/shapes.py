@@ -106,15 +106,35 @@ class StringShape:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Containment:
+    """How many items of an array satisfy `child`: min…max (None: no bound). `path` is the place that demands it."""
+
+    child: Child
+    min: int
+    max: int | None
+    path: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class ArrayShape:
-    """Arrays: item i is of `prefix[i]`, later ones of `rest`. `unique` is the place that demands distinct items."""
+    """Arrays: item i is of `prefix[i]`, later ones of `rest`. `unique` is the place that demands distinct items.
+
+    `outside` are its obligations: arrays that it may not be, each a record without obligations of its own.
+    """
 
     prefix: tuple[Child, ...] = ()
     rest: Child = ANYTHING
     min: int = 0
     max: int | None = None
     unique: str | None = None
+    contains: tuple[Containment, ...] = ()
+    outside: tuple[ArrayShape, ...] = ()
     evaluated: Evaluated | None = None
+
+    @property
+    def counts(self) -> bool:
+        """True if what its items are must be counted (see `obligations.py`)."""
+        return bool(self.contains or self.outside)
 
     def item(self, index: int) -> Child:
         """What the item at `index` must be."""
@@ -123,7 +143,10 @@ class ArrayShape:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ObjectShape:
-    """Objects: each member by its name, else by the pattern that its name is in, else `extra`."""
+    """Objects: each member by its name, else by the pattern that its name is in, else `extra`.
+
+    `outside` are its obligations: objects that it may not be, each a record without obligations of its own.
+    """
 
     members: Mapping[str, Child] = field(default_factory=dict)
     patterns: tuple[tuple[Regular, Child], ...] = ()
@@ -131,6 +154,7 @@ class ObjectShape:
     required: Mapping[str, None] = field(default_factory=dict)
     min: int = 0
     max: int | None = None
+    outside: tuple[ObjectShape, ...] = ()
     evaluated: Evaluated | None = None
 
 
