@@ -45,7 +45,7 @@ NOT_TRACKED: frozenset[str] = frozenset()
 EVERYTHING = Evaluated(everything=True)
 NOTHING_YET = Evaluated()
 
-MAX_COMBINED = 1_024
+MAX_COMBINED = 4_096
 """Records of one type in an `anyOf` whose branches may hold together and evaluate different names or items."""
 
 _Record = TypeVar("_Record", ArrayRecord, ObjectRecord)
@@ -106,7 +106,7 @@ def _with(record: _Record, evaluated: Evaluated | None) -> _Record:
 def any_of(shapes: Sequence[Shape], dead: Dead, at: str) -> Shape:
     """The union of tracked `shapes`: each, and the meets of those that together have evaluated more than each alone.
 
-    Raises:  LimitExceeded: more than 1,024 records of one type.
+    Raises:  LimitExceeded: more than 4,096 records of one type.
     """
     joined = shapes[0]
     for shape in shapes[1:]:
