@@ -1,9 +1,10 @@
 """From schemas to shapes, lazily: a place is read when its shape is first asked for, and once.
 
-Main type: `Builder`, the table of *atoms* of one compilation. An atom is a schema place, a constant, or the negation of
-a child; a `Child` is a conjunction of atoms, and `shape_of` gives its shape. Reading a place reads the schemas applied
-in place there (`$ref`, `allOf`, …) but no child, so recursion through children needs no care, and recursion that never
-descends into a value is found as a place met again while it is being read: that is refused, with its cycle.
+Main type: `Builder`, the table of *atoms* of one compilation. An atom is a schema place, a constant, the negation of a
+child, or a choice of children; a `Child` is a conjunction of atoms, and `shape_of` gives its shape. Reading a place
+reads the schemas applied in place there (`$ref`, `allOf`, …) but no child, so recursion through children needs no care,
+and recursion that never descends into a value is found as a place met again while it is being read: that is refused,
+with its cycle.
 
 A `oneOf` is read as a plain union first; its branches are compared when everything has been read (`overlapping`), since
 whether they overlap may hang on places that were not. Where they do, the compilation starts again with that known.
@@ -11,7 +12,7 @@ whether they overlap may hang on places that were not. Where they do, the compil
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -20,6 +21,7 @@ from constrain.frontends import regex
 from constrain.frontends.json_schema import intersect as algebra
 from constrain.frontends.json_schema.complement import NoComplement, complement, is_approximate
 from constrain.frontends.json_schema.document import Scope, Shelf
+from constrain.frontends.json_schema.evaluated import NOT_TRACKED, tracked_at
 from constrain.frontends.json_schema.findings import Findings
 from constrain.frontends.json_schema.keywords import KEYWORDS, suggestion
 from constrain.frontends.json_schema.options import SchemaOptions
@@ -59,14 +61,15 @@ Overlaps = Mapping[int, frozenset[int]]
 
 
 class Place:
-    """A schema and where it stands."""
+    """A schema and where it stands; `tracked` are the types of which its records say what they have evaluated."""
 
-    __slots__ = ("path", "schema", "scope")
+    __slots__ = ("path", "schema", "scope", "tracked")
 
-    def __init__(self, schema: Any, path: str, scope: Scope):
+    def __init__(self, schema: Any, path: str, scope: Scope, tracked: frozenset[str] = NOT_TRACKED):
         self.schema = schema
         self.path = path
         self.scope = scope
+        self.tracked = tracked
 
 
 class Constant:
@@ -89,7 +92,17 @@ class Negation:
         self.path = path
 
 
-Atom = Place | Constant | Negation
+class Either:
+    """An atom that is what any of `children` allows."""
+
+    __slots__ = ("children", "path")
+
+    def __init__(self, children: tuple[Child, ...], path: str):
+        self.children = children
+        self.path = path
+
+
+Atom = Place | Constant | Negation | Either
 
 
 class Builder:
@@ -115,7 +128,7 @@ class Builder:
 
     # ------------------------------------------------------------ atoms
 
-    def child(self, schema: Any, path: str, scope: Scope) -> Child:
+    def child(self, schema: Any, path: str, scope: Scope, tracked: frozenset[str] = NOT_TRACKED) -> Child:
         """The child that `schema`, standing at `path`, denotes.
 
         Raises:  InvalidSpecification: if it is neither an object nor a boolean.
@@ -130,15 +143,19 @@ class Builder:
             )
         if not schema:
             return ANYTHING
-        key = (id(schema), id(scope))
+        key = (id(schema), id(scope), tracked) if tracked else (id(schema), id(scope))
         found = self._ids.get(key)
         if found is None:
-            found = self._ids[key] = self._add(Place(schema, path, scope))
+            found = self._ids[key] = self._add(Place(schema, path, scope, tracked))
         return (found,)
 
     def below(self, place: Place, schema: Any, step: str) -> Child:
         """The child that a subschema of `place` denotes; `step` is the pointer from there."""
         return self.child(schema, f"{place.path}/{step}", place.scope)
+
+    def in_place(self, place: Place, schema: Any, step: str) -> Child:
+        """As `below`, for a subschema that applies to the same value: it says what it evaluates if `place` must."""
+        return self.child(schema, f"{place.path}/{step}", place.scope, place.tracked)
 
     def constant(self, value: JsonValue, path: str) -> Child:
         """The child that is just `value`."""
@@ -160,6 +177,16 @@ class Builder:
         key = ("negation", child)
         if key not in self._ids:
             self._ids[key] = self._add(Negation(child, self.path_of(child)))
+        return (self._ids[key],)
+
+    def either(self, children: Iterable[Child]) -> Child:
+        """The child that allows what any of `children` does."""
+        several = tuple(dict.fromkeys(child for child in children if child != NOTHING))
+        if len(several) <= 1 or ANYTHING in several:
+            return ANYTHING if ANYTHING in several else several[0] if several else NOTHING
+        key = ("either", several)
+        if key not in self._ids:
+            self._ids[key] = self._add(Either(several, self.path_of(several[0])))
         return (self._ids[key],)
 
     def _add(self, atom: Atom) -> int:
@@ -207,6 +234,8 @@ class Builder:
                 shape = self._read_schema(atom)
             elif isinstance(atom, Constant):
                 shape = _shape_of_value(atom.value)
+            elif isinstance(atom, Either):
+                shape = algebra.union([self.shape_of(child) for child in atom.children])
             else:
                 shape = self._complement(atom)
         finally:
@@ -217,11 +246,12 @@ class Builder:
     def _read_schema(self, place: Place) -> Shape:
         schema = place.schema
         scope = place.scope.of(schema, place.path)
-        if scope is not place.scope:
-            place = Place(schema, place.path, scope)
         dialect = scope.dialect
         readers = dialect.readers
-        reading = Reading()
+        tracked = tracked_at(place, readers)
+        reading = Reading(annotates=place.tracked)
+        if scope is not place.scope or tracked is not place.tracked:
+            place = Place(schema, place.path, scope, tracked)
         if dialect.ref_hides_siblings and "$ref" in schema:
             for keyword in schema:
                 if keyword in readers and keyword != "$ref":
