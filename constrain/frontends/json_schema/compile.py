@@ -91,7 +91,7 @@ def settle(schema: Any, options: SchemaOptions) -> Settled:
     overlaps: dict[str, Overlaps] = {}
     try:
         for _ in range(MAX_ROUNDS):
-            shelf = Shelf(schema, default, options.registry)
+            shelf = Shelf(schema, default, options.documents)
             builder = Builder(shelf, options, overlaps)
             emptiness = Emptiness(builder)
             root = builder.child(schema, "#", shelf.root)

@@ -18,7 +18,7 @@ class Findings:
     def __init__(self) -> None:
         self.rows: dict[tuple[str, str, str], Row] = {}
         self.problems: dict[tuple[str, str], Problem] = {}
-        self.faults: dict[tuple[str, str], SpecificationError] = {}
+        self.faults: dict[tuple[str, str, str], SpecificationError] = {}
 
     def enforced(self, path: str, keyword: str) -> None:
         """`keyword` at `path` is enforced exactly, unless it was refused there under another dynamic scope."""
@@ -42,7 +42,7 @@ class Findings:
 
     def fault(self, error: SpecificationError, path: str, keyword: str) -> None:
         """`keyword` at `path` is wrong in itself; what is compiled is of no use, and `error` is raised at the end."""
-        self.faults.setdefault((path, keyword), error)
+        self.faults.setdefault((path, keyword, str(error)), error)
 
     def error(self, *, with_unsupported: bool) -> SpecificationError | None:
         """One error for everything that was found, or None: the first of the gravest kind, with all as `problems`."""
@@ -52,7 +52,7 @@ class Findings:
         grave = sorted(self.faults.items(), key=lambda entry: _gravity(entry[1]))
         found = [
             Problem(path, keyword, f"cannot be read: {error.message}", error.help or "correct it", type(error).__name__)
-            for (path, keyword), error in grave
+            for (path, keyword, _), error in grave
         ]
         error = grave[0][1]
         error.problems = (*found, *problems)

@@ -34,6 +34,7 @@ def ref(builder: Builder, place: Place, reading: Reading, keyword: str, value: A
     target = follow(builder, place, keyword)
     if target is not None:
         reading.applied.append(builder.shape_of(builder.child(*target)))
+        builder.passed(())
 
 
 def all_of(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:

@@ -26,26 +26,36 @@ def follow(builder: Builder, place: Place, keyword: str) -> Target | None:
     """
     schema, path, scope = place.schema, place.path, place.scope
     passed: dict[tuple[int, int], str] = {}
+    hops: list[tuple[Scope, int]] = []
     while True:
         passed[id(schema), id(scope)] = path
         try:
-            schema, path, scope = scope.lookup(schema[keyword], f"{path}/{keyword}", keyword)
+            target = scope.lookup(schema[keyword], f"{path}/{keyword}", keyword)
         except SpecificationError as error:
             builder.findings.fault(error, path, keyword)
             return None
-        if not isinstance(schema, Mapping):
-            break
-        inner = scope.of(schema, path)
-        following = _only_reference(schema, inner)
+        schema, path, scope = target
+        following = None
+        if isinstance(schema, Mapping):
+            scope = scope.of(schema, path)
+            following = _only_reference(schema, scope)
         if following is None:
+            paths = list(passed.values())[1:]
             break
-        if (id(schema), id(inner)) in passed:
+        if id(schema) in scope.ends:
+            target, tail, start = scope.ends[id(schema)]
+            paths = [*passed.values()][1:] + tail[start:]
+            break
+        if (id(schema), id(scope)) in passed:
             paths = list(passed.values())
-            refuse_cycle(paths[list(passed).index((id(schema), id(inner))) :], path)
+            refuse_cycle(paths[list(passed).index((id(schema), id(scope))) :], path)
         builder.findings.enforced(path, following)
-        keyword, scope = following, inner
-    builder.passed(list(passed.values())[1:])
-    return schema, path, scope
+        hops.append((scope, id(schema)))
+        keyword = following
+    for i, (scope, identity) in enumerate(hops):
+        scope.ends[identity] = (target, paths, i)
+    builder.passed(paths)
+    return target
 
 
 def _only_reference(schema: Mapping[str, Any], scope: Scope) -> str | None:

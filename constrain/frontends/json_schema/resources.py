@@ -123,7 +123,7 @@ class Resource:
                 anchors.setdefault(name, (schema, path))
             name = schema.get("$dynamicAnchor") if "$dynamicAnchor" in self.dialect.known else None
             if isinstance(name, str):
-                anchors[name] = (schema, path)
+                anchors.setdefault(name, (schema, path))
                 self._dynamic.setdefault(name, (schema, path))
             stack.extend(reversed([*subschemas(schema, path, self.dialect)]))
 

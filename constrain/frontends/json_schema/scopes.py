@@ -38,7 +38,7 @@ SEARCHED_NAMES = 2_000
 class Scope:
     """A resource and its dynamic scope. Shared by all places that stand so."""
 
-    __slots__ = ("_entered", "_found", "_shelf", "dialect", "outer", "recursive", "resource")
+    __slots__ = ("_entered", "_found", "_shelf", "dialect", "ends", "outer", "recursive", "resource")
 
     def __init__(self, shelf: Shelf, resource: Resource, outer: Mapping[str, Resource], recursive: Resource | None):
         self._shelf = shelf
@@ -48,6 +48,7 @@ class Scope:
         self.recursive = recursive
         self._found: dict[tuple[str, str], Target] = {}
         self._entered: dict[int, Scope] = {}
+        self.ends: dict[int, tuple[Target, list[str], int]] = {}
 
     @property
     def root(self) -> Schema:
@@ -161,9 +162,9 @@ def _near(name: str, names: Mapping[str, Any]) -> str:
 class Shelf:
     """All documents of one compilation: the schema itself, the registry given, and the metaschemas."""
 
-    def __init__(self, schema: Schema, dialect: Dialect, documents: Mapping[str, Any] | None):
+    def __init__(self, schema: Schema, dialect: Dialect, documents: Mapping[str, Any]):
         self.schema = schema
-        self._given: Mapping[str, Any] = documents or {}
+        self._given = documents
         self._by_uri: dict[str, Resource] = {}
         self._roots: dict[str, Resource] = {}
         self._scopes: dict[tuple[Any, ...], Scope] = {}
@@ -214,8 +215,9 @@ class Shelf:
             dialect = dialect_of(contents, self.root.dialect, self._document, at=f"{name}#")
             resource = self._roots[name] = Resource(contents, f"{name}#", name, dialect, self._document)
             self._by_uri.setdefault(name, resource)
-        for resource in self._roots.values():
+        for name, resource in self._roots.items():
             self._by_uri.setdefault(resource.uri, resource)
+            self._by_uri.setdefault(unquote(name), resource)
 
     def _metaschema(self, uri: str) -> Resource | None:
         from jsonschema_specifications import REGISTRY
