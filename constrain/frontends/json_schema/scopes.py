@@ -149,7 +149,7 @@ def _near(name: str, names: Mapping[str, Any]) -> str:
     searched = [other for _, other in zip(range(SEARCHED_NAMES), names, strict=False) if isinstance(other, str)]
     if not searched:
         return "there are no names at all there"
-    close = get_close_matches(name, searched, SHOWN_NAMES, 0.5)
+    close = get_close_matches(name, searched, 1, 0.9) or get_close_matches(name, searched, SHOWN_NAMES, 0.6)
     shown = close or searched[:SHOWN_NAMES]
     more = f" and {len(names) - len(shown):,} more" if len(names) > len(shown) else ""
     return (

@@ -1,7 +1,7 @@
 """A literal reading of how references work, for a handful of keywords: what `scopes.py` is held against.
 
-Nothing is indexed, cached or reduced: the dynamic scope is the list of all resources entered, and every reference
-searches the documents anew. Only whole documents and their `$defs`, `properties` and other applicators are searched.
+Nothing is cached or reduced, and no keyword is passed over because another one has failed: the dynamic scope
+is the list of all resources entered, in order, and every reference searches it anew.
 
 Source:  JSON Schema 2020-12 core, 7.1 and 8.2.3; 2019-09 core, 8.2.4.
 """
@@ -56,7 +56,7 @@ class Twin:
             raise Endless
         if "$id" in schema and schema is not self.resources[scope[-1]]:
             scope = (*scope, urljoin(scope[-1], schema["$id"]))
-        return all(self._keyword(name, said, value, scope, depth) for name, said in schema.items())
+        return all([self._keyword(name, said, value, scope, depth) for name, said in schema.items()])
 
     def _keyword(self, name: str, said: Any, value: Any, scope: tuple[str, ...], depth: int) -> bool:
         if name == "type":
@@ -64,13 +64,13 @@ class Twin:
             return any(type(value) is TYPES[one] for one in names)
         if name == "properties":
             members = value if isinstance(value, dict) else {}
-            return all(self._valid(said[k], members[k], scope, 0) for k in said if k in members)
+            return all([self._valid(said[k], members[k], scope, 0) for k in said if k in members])
         if name == "additionalProperties":
-            return not isinstance(value, dict) or all(self._valid(said, item, scope, 0) for item in value.values())
+            return not isinstance(value, dict) or all([self._valid(said, v, scope, 0) for v in value.values()])
         if name == "items":
-            return not isinstance(value, list) or all(self._valid(said, item, scope, 0) for item in value)
+            return not isinstance(value, list) or all([self._valid(said, v, scope, 0) for v in value])
         if name == "allOf":
-            return all(self._valid(one, value, scope, depth + 1) for one in said)
+            return all([self._valid(one, value, scope, depth + 1) for one in said])
         if name in ("$ref", "$dynamicRef", "$recursiveRef"):
             schema, resource = self._target(name, said, scope)
             return self._valid(schema, value, scope if resource == scope[-1] else (*scope, resource), depth + 1)
