@@ -30,13 +30,17 @@ class Dialect:
     ref_hides_siblings: bool
     ids_are_anchors: bool = False
     asserts_formats: bool = False
+    heeds_foreign_ids: bool = True
 
     def id_of(self, schema: Mapping[str, Any]) -> str | None:
         """The URI that `schema` gives itself as a resource, or None (a bare fragment is an anchor, not a resource).
 
-        A schema with a `$schema` that is one of the drafts is asked in that draft's words.
+        A schema with a `$schema` that is one of the drafts is asked in that draft's words, except in the mixed dialect:
+        documents put together from draft 4 parts keep their `id`s and refer from the root all the same.
         """
-        dialect = (_named(schema["$schema"]) or self) if "$schema" in schema else self
+        dialect = self
+        if "$schema" in schema and self.heeds_foreign_ids:
+            dialect = _named(schema["$schema"]) or self
         identifier = schema.get(dialect.id_keyword)
         if not isinstance(identifier, str) or identifier.startswith("#"):
             return None
@@ -181,6 +185,7 @@ MIXED = Dialect(
     "$id",
     ref_hides_siblings=False,
     ids_are_anchors=True,
+    heeds_foreign_ids=False,
 )
 
 DIALECTS: Mapping[str, Dialect] = {d.name: d for d in (DRAFT4, DRAFT6, DRAFT7, DRAFT2019, DRAFT2020)}

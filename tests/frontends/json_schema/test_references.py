@@ -123,6 +123,14 @@ def test_an_embedded_resource_is_read_in_its_own_dialect() -> None:
     assert judge.accepts_text("5")
 
 
+def test_parts_of_draft_4_in_a_document_without_a_dialect_refer_from_its_root() -> None:
+    part = {"$schema": DRAFT["draft4"], "id": "parts/app", "definitions": {"id": INTEGER},
+            "properties": {"id": {"$ref": "#/definitions/app/definitions/id"}}}  # fmt: skip
+    assert error_of({"definitions": {"app": part}, "$ref": "#/definitions/app"}) is None
+    strict = {"$schema": DRAFT["draft7"], "definitions": {"app": part}, "$ref": "#/definitions/app"}
+    assert isinstance(error_of(strict), ReferenceNotFound)
+
+
 def test_an_anchor_keyword_counts_only_where_the_dialect_has_it() -> None:
     schema = {"properties": {"p": {"$ref": "#a"}}, "definitions": {"d": {"$anchor": "a"}}}
     assert error_of({"$schema": DRAFT["draft2019-09"], **schema}) is None
