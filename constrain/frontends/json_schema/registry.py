@@ -22,6 +22,7 @@ from constrain.frontends.json_schema.document import parse
 Documents = Mapping[str, Any]
 Registry = Documents | str | os.PathLike[str]
 
+SAFE_IN_PATHS = "/~!$&'()*+,;=@"
 MAX_FILES = 20_000
 MAX_BYTES = 256 * 1024 * 1024
 """How much one folder may hold, over all files."""
@@ -74,7 +75,7 @@ def read_folder(folder: str | os.PathLike[str]) -> dict[str, Any]:
         content = _bytes(path, left)
         left -= len(content)
         document = _parse(content, str(path))
-        documents[quote(name, safe="/~!$&'()*+,;=@")] = document
+        documents[quote(name, safe=SAFE_IN_PATHS)] = document
         for keyword in ("$id", "id") if isinstance(document, Mapping) else ():
             identifier = document.get(keyword)
             if not isinstance(identifier, str):
