@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """One dialect. `readers` has an entry for each keyword that is more than a core word or an annotation."""
+    """One dialect. `readers` has an entry for each keyword that is more than a core word or an annotation.
+
+    `contains_evaluates`: items that satisfy `contains` count as evaluated, for `unevaluatedItems`.
+    """
 
     name: str
     uri: str
@@ -31,6 +34,7 @@ class Dialect:
     ids_are_anchors: bool = False
     asserts_formats: bool = False
     heeds_foreign_ids: bool = True
+    contains_evaluates: bool = False
 
     def id_of(self, schema: Mapping[str, Any]) -> str | None:
         """The URI that `schema` gives itself as a resource, or None (a bare fragment is an anchor, not a resource).
@@ -168,6 +172,7 @@ DRAFT2020 = Dialect(
     {**_COMMON, **_FROM_6, **_FROM_7, **_FROM_2019, **_FROM_2020},
     "$id",
     ref_hides_siblings=False,
+    contains_evaluates=True,
 )
 MIXED = Dialect(
     "mixed",
@@ -186,6 +191,7 @@ MIXED = Dialect(
     ref_hides_siblings=False,
     ids_are_anchors=True,
     heeds_foreign_ids=False,
+    contains_evaluates=True,
 )
 
 DIALECTS: Mapping[str, Dialect] = {d.name: d for d in (DRAFT4, DRAFT6, DRAFT7, DRAFT2019, DRAFT2020)}

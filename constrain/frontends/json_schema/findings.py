@@ -1,7 +1,8 @@
 """What a compilation finds out about each keyword: the entries of its report, and the problems that stop it.
 
-Main type: `Findings`, filled while places are read, asked once at the end. A path is entered twice only where several
-dynamic scopes meet at it; what was refused under one of them stays refused.
+Main type: `Findings`, filled while places are read, asked once at the end. A place that is read twice (once more for
+what it evaluates, or under another dynamic scope) enters the same again, save for what is refused only then: that
+stays refused.
 """
 
 from __future__ import annotations
@@ -21,9 +22,7 @@ class Findings:
         self.faults: dict[tuple[str, str, str], SpecificationError] = {}
 
     def enforced(self, path: str, keyword: str) -> None:
-        """`keyword` at `path` is enforced exactly, unless it was refused there under another dynamic scope."""
-        if (path, keyword) in self.problems:
-            return
+        """`keyword` at `path` is enforced exactly."""
         self.rows[path, keyword, ""] = (path, keyword, "enforced", "", None)
 
     def annotation(self, path: str, keyword: str, reason: str) -> None:
@@ -58,15 +57,10 @@ class Findings:
         error.problems = (*found, *problems)
         return error
 
-    def follow(self, path: str, keyword: str, leader: str) -> None:
-        """`keyword` is read by `leader` at the same place and fares as that does; asked anew when that is refused."""
-        refused = self.rows.get((path, leader, ""), (path, leader, "enforced", "", None))[2] == "refused"
-        reason = f"is as '{leader}' is" if refused else ""
-        status: Status = "refused" if refused else "enforced"
-        self.rows[path, keyword, ""] = (path, keyword, status, reason, "wider" if refused else None)
-
     def report(self) -> Report:
         """All rows as entries, in the order in which places were read."""
+        for (path, keyword), problem in self.problems.items():  # what was refused once was not enforced elsewhere
+            self.rows[path, keyword, ""] = (path, keyword, "refused", problem.reason, "wider")
         return Report(tuple([Entry(*row) for row in self.rows.values()]))
 
 
