@@ -77,9 +77,7 @@ def byte_vocabulary() -> Any:
     return constrain.Vocabulary.from_tokens([*(bytes([byte]) for byte in range(256)), b"<end>"], end_ids=[256])
 
 
-def compile_schema(
-    schema_text: str, options: dict[str, Any], *, first_mask: bool = True
-) -> tuple[Any, Outcome]:
+def compile_schema(schema_text: str, options: dict[str, Any], *, first_mask: bool = True) -> tuple[Any, Outcome]:
     """The specification (None unless compiled), compiled down to its first mask, and what came of it.
 
     Without `first_mask` down to what `accepts` needs, and memory is not measured: for many small schemas.

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.data import DRAFTS
@@ -45,7 +45,8 @@ class _Maker:
     chance: random.Random
     dialect: str | None
     definitions: tuple[str, ...] = ()
-    reachable: tuple[str, ...] = field(default=())
+    reachable: tuple[str, ...] = ()
+    refers_dynamically: bool = False
 
     @property
     def age(self) -> int:
@@ -61,17 +62,18 @@ class _Maker:
         count = self.chance.choice((0, 0, 1, 2, 2))
         self.definitions = tuple(f"#/{holder}/{name}" for name in ("x", "y")[:count])
         self.reachable = self.definitions
+        self.refers_dynamically = self.age == 4 and self.chance.random() < 0.1
         schema = self.schema(depth)
         if not isinstance(schema, dict):
             return schema
-        head = {"$schema": DRAFTS[self.dialect][1]} if self.dialect in DRAFTS else {}
+        head: dict[str, Any] = {"$schema": DRAFTS[self.dialect][1]} if self.dialect in DRAFTS else {}
         schema = head | schema
         if count:
             schema[holder] = {}
         for position, pointer in enumerate(self.definitions):
             self.reachable = self.definitions[position + 1 :]
             schema[holder][pointer.rpartition("/")[2]] = self.schema(min(depth, 2))
-        if self.has_keyword("$dynamicAnchor") and self.chance.random() < 0.05:
+        if self.refers_dynamically:
             schema["$dynamicAnchor"] = "node"
         if self.dialect == "2019-09" and self.chance.random() < 0.3:
             schema["$recursiveAnchor"] = True
@@ -133,10 +135,9 @@ class _Maker:
         target = self.chance.choice(targets)
         if target == "#" and self.dialect == "2019-09" and self.chance.random() < 0.3:
             return {"$recursiveRef": "#"}
+        if target == "#" and self.refers_dynamically:
+            return {"$dynamicRef": "#node"}
         return {"$ref": target}
-
-    def has_keyword(self, name: str) -> bool:
-        return name not in ("$dynamicAnchor",) or self.age == 4
 
     # ---------------------------------------------------------------- small parts
 

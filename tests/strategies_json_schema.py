@@ -2,20 +2,20 @@
 
 `hard_schemas` hands hypothesis's own randomness to the seeded generator, so that both are one generator.
 `schemas_by_metaschema` asks hypothesis-jsonschema for instances of draft 7's metaschema. That package does not follow
-recursion, so the metaschema is unrolled: level n may hold schemas of level n - 1 only, and level 0 no applicators. Free
-strings and numbers are narrowed to the names and values that hard schemas use too: else nothing ever collides.
+recursion and takes seconds where schemas are large, so the metaschema is unrolled one level and what it gives is
+grafted into one another. Free strings and numbers are narrowed to what hard schemas use too: else nothing collides.
 """
 
 from __future__ import annotations
 
+import random
+from types import SimpleNamespace
 from typing import Any
 
 from hypothesis import strategies as st
 
 from benchmarks.random_instances import instances
 from benchmarks.random_schemas import NAMES, NUMBERS, PATTERNS, STEPS, TYPES, VALUES, random_schema
-
-LEVELS = 2
 
 
 def hard_schemas(depth: int = 3) -> st.SearchStrategy[Any]:
@@ -28,11 +28,62 @@ def values_near(schema: Any, count: int = 8) -> st.SearchStrategy[list[Any]]:
     return st.randoms(use_true_random=False).map(lambda chance: instances(chance, schema, count))
 
 
-def schemas_by_metaschema(levels: int = LEVELS) -> st.SearchStrategy[Any]:
-    """Schemas that hypothesis-jsonschema draws from the unrolled metaschema of draft 7."""
+def schemas_by_metaschema() -> st.SearchStrategy[Any]:
+    """Schemas that hypothesis-jsonschema draws from the unrolled metaschema of draft 7, grafted two levels deep."""
     from hypothesis_jsonschema import from_schema
 
-    return from_schema(unrolled_metaschema(levels)).map(_naming_its_dialect)
+    _give_collections_their_old_loop()
+    flat = from_schema(unrolled_metaschema(1))
+    return st.builds(_grafted, flat, st.lists(flat, max_size=3), st.randoms(use_true_random=False))
+
+
+def _grafted(schema: dict[str, Any], more: list[Any], chance: random.Random) -> dict[str, Any]:
+    """`schema` with some of its subschemas replaced by `more`; the dialect named, as `items` lists belong to it."""
+    waiting = [one for one in more if one]
+
+    def subschema(here: Any) -> Any:
+        return waiting.pop() if waiting and chance.random() < 0.6 else here
+
+    grown: dict[str, Any] = {"$schema": "http://json-schema.org/draft-07/schema#"}
+    for name, argument in schema.items():
+        if name in ("allOf", "anyOf", "oneOf") or (name == "items" and isinstance(argument, list)):
+            grown[name] = [subschema(one) for one in argument]
+        elif name in ("properties", "patternProperties"):
+            grown[name] = {key: subschema(one) for key, one in argument.items()}
+        else:
+            grown[name] = subschema(argument) if name in SINGLE else argument
+    return grown
+
+
+SINGLE = ("not", "if", "then", "else", "contains", "additionalProperties", "additionalItems")
+
+
+def _give_collections_their_old_loop() -> None:
+    """hypothesis-jsonschema draws objects by `while elements.more()`, which hypothesis has replaced by a context.
+
+    The loop is handed to that package alone, on a class of its own; nothing is changed where hypothesis still has it.
+    """
+    from hypothesis.internal.conjecture import utils
+    from hypothesis_jsonschema import _from_schema as generator
+
+    if hasattr(utils.many, "more"):
+        return
+
+    class Many(utils.many):
+        _rounds: Any = None
+
+        def more(self) -> bool:
+            if self._rounds is None:
+                self._rounds = iter(self.__enter__())
+            going_on = next(self._rounds, _END) is not _END
+            if not going_on:
+                self.__exit__(None, None, None)
+            return going_on
+
+    generator.cu = SimpleNamespace(**{**vars(utils), "many": Many})  # pyright: ignore[reportAttributeAccessIssue]
+
+
+_END = object()
 
 
 def unrolled_metaschema(level: int) -> dict[str, Any]:
@@ -74,8 +125,3 @@ def _mapping(names: tuple[str, ...], below: dict[str, Any]) -> dict[str, Any]:
         "additionalProperties": False,
         "maxProperties": 2,
     }
-
-
-def _naming_its_dialect(schema: Any) -> Any:
-    """The dialect named, since `items` as a list and `dependencies` belong to it."""
-    return {"$schema": "http://json-schema.org/draft-07/schema#", **schema}
