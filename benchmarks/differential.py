@@ -112,14 +112,12 @@ def sampled(specification: Any, judges: Judges, found: Examined, place: tuple[st
         step(f"sample {seed}")
         try:
             text = specification.sample(seed, length=60)
+        except LimitExceeded:
+            found.counts["limit"] += 1
+            continue
         except Exception as error:
-            name = type(error).__name__
-            if name == "LimitExceeded":
-                found.counts["limit"] += 1
-            else:
-                found.findings.append(
-                    Finding("sampling raised", place[0], f"seed {seed}", f"{name}: {error}", place[1])
-                )
+            detail = f"{type(error).__name__}: {error}"
+            found.findings.append(Finding("sampling raised", place[0], f"seed {seed}", detail, place[1]))
             continue
         found.counts["samples"] += 1
         if objection := judges.objection(text):
