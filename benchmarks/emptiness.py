@@ -153,6 +153,7 @@ def decide_all(corpus: list[Row], walks: int, processes: int, step_limit_s: floa
 
 def report(found: list[Decided]) -> str:
     states = ("right", "wrong", "refused", "limit")
+    refused = Counter(kind for one in found if one.state == "refused" for kind in one.kinds)
     groups = {"empty": [one for one in found if one.is_empty], "inhabited": [one for one in found if not one.is_empty]}
     lines = [
         table(
@@ -163,7 +164,7 @@ def report(found: list[Decided]) -> str:
             ],
         ),
         "",
-        f"refused by keyword: {counted(Counter(kind for one in found if one.state == 'refused' for kind in one.kinds))}",
+        f"refused by keyword: {counted(refused)}",
     ]
     lines += [f"  limit {one.id}" for one in found if one.state == "limit"]
     lines += [f"  WRONG {one.id}: {fault}" for one in found for fault in one.faults[:3]]
