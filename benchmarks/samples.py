@@ -169,8 +169,8 @@ def as_values(one: Sampled) -> dict[str, Any]:
 
 
 def read_back(entry: dict[str, Any]) -> Sampled:
-    counters = {name: Counter(entry[name]) for name in ("counts", "explained")}
-    lists = {"kinds": tuple(entry["kinds"]), "faults": [tuple(one) for one in entry["faults"]]}
+    counters: dict[str, Any] = {name: Counter(entry[name]) for name in ("counts", "explained")}
+    lists: dict[str, Any] = {"kinds": tuple(entry["kinds"]), "faults": [tuple(one) for one in entry["faults"]]}
     return Sampled(**(entry | counters | lists))
 
 
