@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """One dialect. `readers` has an entry for each keyword that is more than a core word or an annotation."""
+    """One dialect. `readers` has an entry for each keyword that is more than a core word or an annotation.
+
+    `contains_evaluates`: items that satisfy `contains` count as evaluated, for `unevaluatedItems`.
+    """
 
     name: str
     uri: str
@@ -29,6 +32,7 @@ class Dialect:
     id_keyword: str
     ref_hides_siblings: bool
     specification_name: str
+    contains_evaluates: bool = False
 
     def id_of(self, schema: Mapping[str, Any]) -> str | None:
         """The URI that `schema` gives itself as a resource, or None (a bare fragment is an anchor, not a resource)."""
@@ -160,6 +164,7 @@ DRAFT2020 = Dialect(
     "$id",
     False,
     "DRAFT202012",
+    contains_evaluates=True,
 )
 MIXED = Dialect(
     "mixed",
@@ -177,6 +182,7 @@ MIXED = Dialect(
     "$id",
     False,
     "DRAFT202012",
+    contains_evaluates=True,
 )
 
 DIALECTS: Mapping[str, Dialect] = {d.name: d for d in (DRAFT4, DRAFT6, DRAFT7, DRAFT2019, DRAFT2020)}

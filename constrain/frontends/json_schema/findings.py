@@ -1,7 +1,7 @@
 """What a compilation finds out about each keyword: the entries of its report, and the problems that stop it.
 
-Main type: `Findings`, filled while places are read, asked once at the end. A place is read at most once in a
-compilation, so nothing is entered twice.
+Main type: `Findings`, filled while places are read, asked once at the end. A place that is read twice (once more for
+what it evaluates) enters the same again, save for what is refused only then: that stays refused.
 """
 
 from __future__ import annotations
@@ -37,13 +37,8 @@ class Findings:
         self.rows[path, keyword, ""] = (path, keyword, "refused", reason, "wider")
         self.problems.setdefault((path, keyword), Problem(path, keyword, reason, help))
 
-    def follow(self, path: str, keyword: str, leader: str) -> None:
-        """`keyword` is read by `leader` at the same place and fares as that does; asked anew when that is refused."""
-        refused = self.rows.get((path, leader, ""), (path, leader, "enforced", "", None))[2] == "refused"
-        reason = f"is as '{leader}' is" if refused else ""
-        status: Status = "refused" if refused else "enforced"
-        self.rows[path, keyword, ""] = (path, keyword, status, reason, "wider" if refused else None)
-
     def report(self) -> Report:
         """All rows as entries, in the order in which places were read."""
+        for (path, keyword), problem in self.problems.items():  # what was refused once was not enforced elsewhere
+            self.rows[path, keyword, ""] = (path, keyword, "refused", problem.reason, "wider")
         return Report(tuple([Entry(*row) for row in self.rows.values()]))

@@ -69,7 +69,7 @@ def _records() -> Iterable[Keyword]:
     yield Keyword("contains", FROM_6, "applicator", array, "refused")
     for name in ("minContains", "maxContains"):
         yield Keyword(name, FROM_2019, "assertion", array, "refused")
-    yield Keyword("unevaluatedItems", FROM_2019, "applicator", array, "refused")
+    yield Keyword("unevaluatedItems", FROM_2019, "applicator", array)
 
     for name in ("properties", "patternProperties", "additionalProperties"):
         yield Keyword(name, ALL, "applicator", members)
@@ -79,7 +79,7 @@ def _records() -> Iterable[Keyword]:
     yield Keyword("dependencies", TO_7, "applicator", members)
     yield Keyword("dependentRequired", FROM_2019, "assertion", members)
     yield Keyword("dependentSchemas", FROM_2019, "applicator", members)
-    yield Keyword("unevaluatedProperties", FROM_2019, "applicator", members, "refused")
+    yield Keyword("unevaluatedProperties", FROM_2019, "applicator", members)
 
     for name in ("allOf", "anyOf"):
         yield Keyword(name, ALL, "applicator")
