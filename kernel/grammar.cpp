@@ -239,7 +239,6 @@ void Automaton::finish(Gram start) {
   }
   for (auto& def : members_) refresh(def);
   for (auto& def : items_) refresh(def);
-  planner_->forget();
   start_ = kDead;
   if (costs_[start] == kUnbounded) return;
   Gather g;
@@ -275,13 +274,22 @@ void Automaton::refresh(MembersDef& def) {
   for (auto& c : def.classes) refresh(c.ways);
   def.counted.clear();
   def.spare.clear();
+  def.advancing.assign(def.counting.caps.size(), {});
+  auto note = [&](const std::vector<Way>& ways, u32 member) {
+    for (const Way& w : ways)
+      for (u32 c : w.counters)
+        if (auto& list = def.advancing[c]; w.alive && (list.empty() || list.back() != member)) list.push_back(member);
+  };
   for (u32 i = 0; i < n; ++i) {
     MemberDef& m = def.members[i];
     refresh(m.ways);
     const bool counts = std::any_of(m.ways.begin(), m.ways.end(), [](const Way& w) { return w.alive && !w.counters.empty(); });
     if (m.alive && counts) def.counted.push_back(i);
     else if (m.alive && !m.required) def.spare.push_back(i);
+    if (m.alive) note(m.ways, i);
   }
+  for (const auto& c : def.classes)
+    if (c.alive) note(c.ways, kNone);
 }
 
 void Automaton::refresh(ItemsDef& def) {

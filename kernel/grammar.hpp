@@ -67,7 +67,10 @@ struct MembersDef {
   std::vector<u32> next_required;     // first required member at or after i
   std::vector<u32> required_from, alive_from;
   u64 extras = 0;                     // names of all live classes, capped
-  std::vector<u32> counted, spare;    // with conditions: members that advance counters; optional live ones that do not
+  // With conditions: the live members that advance counters, optional live ones that do not, and by counter the members
+  // that advance it; kNone at the end of these stands for a class of names that does.
+  std::vector<u32> counted, spare;
+  std::vector<std::vector<u32>> advancing;
 };
 
 struct ItemsDef {

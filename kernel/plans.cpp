@@ -27,13 +27,14 @@ u32 Planner::class_of(const MembersDef& def, u32 text) {
 
 std::vector<u32> Planner::names_left(u32 m, u32 written) {
   const MembersDef& def = a_.members_[m];
-  if (const u32 known = lefts_.get(m, written); known != kNone) return a_.vectors_.get(known, def.classes.size());
+  auto& lefts = tables_[m].lefts;
+  if (auto it = lefts.find(written); it != lefts.end()) return a_.vectors_.get(it->second, def.classes.size());
   std::vector<u32> left;
   for (const NameClassDef& c : def.classes)
     left.push_back(!c.alive ? 0 : c.count > 4096 ? kUnbounded : static_cast<u32>(c.count));
   for (u32 i = written; i != 0; i = a_.seen_[i].parent)
     if (const u32 c = class_of(def, a_.seen_[i].item); c < left.size() && left[c] != kUnbounded && left[c] > 0) --left[c];
-  lefts_.put(m, written, a_.vectors_.id_of(left));
+  lefts.emplace(written, a_.vectors_.id_of(left));
   return left;
 }
 
@@ -82,6 +83,10 @@ Planner::PlanKey Planner::start_items(u32 i, const Progress& p) const {
   return key;
 }
 
+u32 Planner::decided(const PlanKey& key, u32 member) const {
+  return a_.members_[key.def].any_order ? a_.with_bit(key.place, member) : key.place + 1;
+}
+
 // The member that is decided next; kNone if all are.
 u32 Planner::next_counted(const PlanKey& key) const {
   const MembersDef& def = a_.members_[key.def];
@@ -91,10 +96,25 @@ u32 Planner::next_counted(const PlanKey& key) const {
   return kNone;
 }
 
-// Skips stages in which there is nothing to decide.
+// Whether some condition does not hold and the members from `place` on, and other names, are too few to change that.
+bool Planner::hopeless(const MembersDef& def, const std::vector<u32>& counts, u32 count, u32 place) const {
+  auto can_hold = [&](const Bound& b) {
+    const u32 n = b.counter == kNone ? count : counts[b.counter];
+    if (!b.reached || n >= b.least) return (n >= b.least) == b.reached;
+    if (b.counter == kNone) return true;
+    const std::vector<u32>& list = def.advancing[b.counter];
+    if (!list.empty() && list.back() == kNone) return true;
+    return b.least - n <= static_cast<size_t>(list.end() - std::lower_bound(list.begin(), list.end(), place));
+  };
+  return std::any_of(def.counting.conditions.begin(), def.counting.conditions.end(),
+                     [&](const auto& condition) { return std::none_of(condition.begin(), condition.end(), can_hold); });
+}
+
+// Skips stages, and members, where there is nothing to decide.
 Planner::PlanKey Planner::forward(PlanKey key) const {
   const MembersDef& def = a_.members_[key.def];
   const u32 classes = static_cast<u32>(def.classes.size());
+  const std::vector<u32> counts = a_.vectors_.get(key.counters, def.counting.caps.size());
   std::vector<u32> left;
   auto enter = [&](u32 stage) {
     if (left.empty()) left = a_.vectors_.get(key.lefts, classes);
@@ -102,14 +122,27 @@ Planner::PlanKey Planner::forward(PlanKey key) const {
     key.left = stage <= classes ? left[stage - 1] : 0;
   };
   if (key.stage == 0) {
-    if (next_counted(key) != kNone) return key;
+    u32 next = next_counted(key);
+    if (key.pool == 0) {  // how many there are says nothing, so neither do members that advance nothing any more
+      while (next != kNone && !def.members[next].required &&
+             std::none_of(def.members[next].ways.begin(), def.members[next].ways.end(),
+                          [&](const Way& w) { return w.alive && def.counting.moves(w, counts); })) {
+        key.place = decided(key, next);
+        next = next_counted(key);
+      }
+    }
+    if (hopeless(def, counts, key.count, next)) {
+      key.stage = kNoWay;
+      return key;
+    }
+    if (next != kNone) return key;
     key.place = 0;
     enter(1);
   }
-  auto counts = [](const std::vector<Way>& ways) {
+  auto counted = [](const std::vector<Way>& ways) {
     return std::any_of(ways.begin(), ways.end(), [](const Way& w) { return w.alive && !w.counters.empty(); });
   };
-  while (key.stage <= classes && (key.left == 0 || !counts(def.classes[key.stage - 1].ways))) enter(key.stage + 1);
+  while (key.stage <= classes && (key.left == 0 || !counted(def.classes[key.stage - 1].ways))) enter(key.stage + 1);
   return key;
 }
 
@@ -140,7 +173,7 @@ void Planner::steps(const PlanKey& key, std::vector<Step>& out) {
   if (key.stage == 0) {
     const u32 i = next_counted(key);
     const MemberDef& member = def.members[i];
-    behind.place = def.any_order ? a_.with_bit(key.place, i) : key.place + 1;
+    behind.place = decided(key, i);
     if (!member.required) out.push_back({0, i, kNone, kNone, forward(behind)});
     if (full || !member.alive) return;
     const u32 name = a_.term_text(member.key, nullptr);
@@ -262,12 +295,14 @@ Planner::Filling Planner::fill_items(const PlanKey& key) {
 // ---------------------------------------------------------------- plans
 
 u32 Planner::plan(const PlanKey& goal) {
-  if (auto it = costs_.find(goal); it != costs_.end()) return it->second;
+  if (goal.stage == kNoWay) return kUnbounded;
+  auto& costs = tables_[goal.def].costs;
+  if (auto it = costs.find(goal); it != costs.end()) return it->second;
   std::vector<PlanKey> open{goal};
   std::vector<Step> list;
   while (!open.empty()) {
     const PlanKey key = open.back();
-    if (costs_.contains(key)) {
+    if (costs.contains(key)) {
       open.pop_back();
       continue;
     }
@@ -278,7 +313,8 @@ u32 Planner::plan(const PlanKey& goal) {
     bool ready = true;
     if (best == kUnbounded || end.more > 0) steps(key, list);
     for (const Step& s : list) {
-      if (auto it = costs_.find(s.next); it != costs_.end()) {
+      if (s.next.stage == kNoWay) continue;
+      if (auto it = costs.find(s.next); it != costs.end()) {
         best = std::min(best, saturating_add(s.cost, it->second));
       } else {
         ready = false;
@@ -286,12 +322,13 @@ u32 Planner::plan(const PlanKey& goal) {
       }
     }
     if (!ready) continue;
-    if (costs_.size() >= a_.limits.plans)
+    if (size_ >= a_.limits.plans)
       throw LimitError("states", "how a container with conditions is completed takes too long to decide");
-    costs_.emplace(key, best);
+    costs.emplace(key, best);
+    ++size_;
     open.pop_back();
   }
-  return costs_.at(goal);
+  return costs.at(goal);
 }
 
 std::vector<Planner::Step> Planner::follow(PlanKey& key) {
@@ -377,11 +414,34 @@ u32 Planner::items_rest(u32 i, Progress p, std::string* out) {
   return saturating_add(total, a_.term_text(def.mark.close, out));
 }
 
-void Planner::forget() {
-  costs_.clear();
-  lefts_ = PairMemo();
+// ---------------------------------------------------------------- what is remembered
+
+u64 Planner::signature(const std::vector<Way>& ways, u64 seed) const {
+  for (const Way& w : ways) seed = mix(seed, a_.costs_[w.value]);
+  return seed;
 }
 
-size_t Planner::bytes() const { return costs_.size() * (sizeof(PlanKey) + 32) + lefts_.bytes(); }
+bool Planner::renew(u32 def, u64 signature) {
+  auto [it, fresh] = tables_.try_emplace(def);
+  if (!fresh && it->second.signature == signature) return false;
+  size_ -= it->second.costs.size();
+  it->second = Table{signature, {}, {}};
+  return true;
+}
+
+bool Planner::renew(const MembersDef& def) {
+  u64 h = 73;
+  for (const MemberDef& m : def.members) h = signature(m.ways, mix(h, a_.costs_[m.value]));
+  for (const NameClassDef& c : def.classes) h = signature(c.ways, mix(h, a_.costs_[c.value]));
+  return renew(def.id, h);
+}
+
+bool Planner::renew(const ItemsDef& def, u32 items) {
+  u64 h = signature(def.rest_ways, 79);
+  for (const auto& ways : def.prefix_ways) h = signature(ways, h);
+  return renew(items | kItems, h);
+}
+
+size_t Planner::bytes() const { return size_ * (sizeof(PlanKey) + 32); }
 
 }  // namespace constrain

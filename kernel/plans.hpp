@@ -8,7 +8,8 @@
 //
 // Invariant: a plan is finite iff some members or items complete the container. Its cost is that of what it would write,
 // save that every name of a class counts as its shortest one.
-// Limit: `plans` of `Limits` many keys.
+// What can no longer meet a condition is given up at once, so that conditions that are about different members do not
+// multiply. Limit: `plans` of `Limits` many keys.
 // Rejected: a search over the states of the automaton itself, which has one for each text and not for each count.
 #pragma once
 
@@ -29,7 +30,9 @@ class Planner {
   // member must come, and what stands before its name is written.
   u32 members_rest(u32 members, const Progress& p, bool at_key, std::string* out);
   u32 items_rest(u32 items, Progress p, std::string* out);
-  void forget();  // the costs of grammar terms have changed
+  // Forgets what is known of a container if the costs of its values have changed; false if they have not.
+  bool renew(const MembersDef& def);
+  bool renew(const ItemsDef& def, u32 items);
   size_t bytes() const;
 
  private:
@@ -61,12 +64,22 @@ class Planner {
   struct Filling {
     u32 cost = kUnbounded, more = 0;
   };
+  struct Table {
+    u64 signature = 0;  // of the costs that it was made from
+    std::unordered_map<PlanKey, u32, Hash> costs;
+    std::unordered_map<u32, u32> lefts;  // by the names written: a vector of those left
+  };
   static constexpr u32 kItems = 1u << 31;
+  static constexpr u32 kNoWay = kNone;  // as a stage: some condition cannot be met any more
 
   Start start(u32 members, const Progress& p, bool at_key);
   PlanKey start_items(u32 items, const Progress& p) const;
   PlanKey forward(PlanKey key) const;
+  bool hopeless(const MembersDef& def, const std::vector<u32>& counts, u32 count, u32 place) const;
+  bool renew(u32 def, u64 signature);
+  u64 signature(const std::vector<Way>& ways, u64 seed) const;
   u32 next_counted(const PlanKey& key) const;
+  u32 decided(const PlanKey& key, u32 member) const;  // the place behind it
   void steps(const PlanKey& key, std::vector<Step>& out);
   void item_steps(const PlanKey& key, std::vector<Step>& out);
   Filling fill(const PlanKey& key);
@@ -80,8 +93,8 @@ class Planner {
   u32 overhead(const Punctuation& mark, u32 count);
 
   Automaton& a_;
-  std::unordered_map<PlanKey, u32, Hash> costs_;
-  PairMemo lefts_;  // (members, names written) → vector
+  std::unordered_map<u32, Table> tables_;
+  size_t size_ = 0;  // keys in all tables
 };
 
 }  // namespace constrain
