@@ -246,6 +246,17 @@ void Automaton::finish(Gram start) {
   start_ = close(g);
 }
 
+static void note_advancing(std::vector<Advancing>& list, const std::vector<Way>& ways, u32 place, u32 more = 0) {
+  for (const Way& w : ways) {
+    if (!w.alive) continue;
+    for (u32 c : w.counters) {
+      auto& places = list[c].places;
+      if (more > 0) list[c].more = more;
+      else if (places.empty() || places.back() != place) places.push_back(place);
+    }
+  }
+}
+
 void Automaton::refresh(MembersDef& def) {
   const u32 n = static_cast<u32>(def.members.size());
   def.extras = 0;
@@ -275,27 +286,25 @@ void Automaton::refresh(MembersDef& def) {
   def.counted.clear();
   def.spare.clear();
   def.advancing.assign(def.counting.caps.size(), {});
-  auto note = [&](const std::vector<Way>& ways, u32 member) {
-    for (const Way& w : ways)
-      for (u32 c : w.counters)
-        if (auto& list = def.advancing[c]; w.alive && (list.empty() || list.back() != member)) list.push_back(member);
-  };
   for (u32 i = 0; i < n; ++i) {
     MemberDef& m = def.members[i];
     refresh(m.ways);
     const bool counts = std::any_of(m.ways.begin(), m.ways.end(), [](const Way& w) { return w.alive && !w.counters.empty(); });
     if (m.alive && counts) def.counted.push_back(i);
     else if (m.alive && !m.required) def.spare.push_back(i);
-    if (m.alive) note(m.ways, i);
+    if (m.alive) note_advancing(def.advancing, m.ways, i);
   }
-  for (const auto& c : def.classes)
-    if (c.alive) note(c.ways, kNone);
+  for (u32 c = 0; c < def.classes.size(); ++c)
+    if (def.classes[c].alive) note_advancing(def.advancing, def.classes[c].ways, kNone, c + 1);
 }
 
 void Automaton::refresh(ItemsDef& def) {
   def.reachable = def.max_count;
   for (auto& ways : def.prefix_ways) refresh(ways);
   refresh(def.rest_ways);
+  def.advancing.assign(def.counting.caps.size(), {});
+  for (u32 i = 0; i < def.prefix_ways.size(); ++i) note_advancing(def.advancing, def.prefix_ways[i], i);
+  note_advancing(def.advancing, def.rest_ways, kNone, 1);
   if (def.unique) {
     if (!terms.alive(def.item)) def.reachable = 0;
     return;

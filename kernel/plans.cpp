@@ -76,10 +76,11 @@ Planner::Start Planner::start(u32 m, const Progress& p, bool at_key) {
   return s;
 }
 
-Planner::PlanKey Planner::start_items(u32 i, const Progress& p) const {
+Planner::PlanKey Planner::start_items(u32 i, const Progress& p) {
   PlanKey key{i | kItems};
   key.count = p.count;
   key.counters = p.counters;
+  settle(key);
   return key;
 }
 
@@ -96,25 +97,10 @@ u32 Planner::next_counted(const PlanKey& key) const {
   return kNone;
 }
 
-// Whether some condition does not hold and the members from `place` on, and other names, are too few to change that.
-bool Planner::hopeless(const MembersDef& def, const std::vector<u32>& counts, u32 count, u32 place) const {
-  auto can_hold = [&](const Bound& b) {
-    const u32 n = b.counter == kNone ? count : counts[b.counter];
-    if (!b.reached || n >= b.least) return (n >= b.least) == b.reached;
-    if (b.counter == kNone) return true;
-    const std::vector<u32>& list = def.advancing[b.counter];
-    if (!list.empty() && list.back() == kNone) return true;
-    return b.least - n <= static_cast<size_t>(list.end() - std::lower_bound(list.begin(), list.end(), place));
-  };
-  return std::any_of(def.counting.conditions.begin(), def.counting.conditions.end(),
-                     [&](const auto& condition) { return std::none_of(condition.begin(), condition.end(), can_hold); });
-}
-
 // Skips stages, and members, where there is nothing to decide.
-Planner::PlanKey Planner::forward(PlanKey key) const {
+Planner::PlanKey Planner::forward(PlanKey key) {
   const MembersDef& def = a_.members_[key.def];
   const u32 classes = static_cast<u32>(def.classes.size());
-  const std::vector<u32> counts = a_.vectors_.get(key.counters, def.counting.caps.size());
   std::vector<u32> left;
   auto enter = [&](u32 stage) {
     if (left.empty()) left = a_.vectors_.get(key.lefts, classes);
@@ -122,18 +108,18 @@ Planner::PlanKey Planner::forward(PlanKey key) const {
     key.left = stage <= classes ? left[stage - 1] : 0;
   };
   if (key.stage == 0) {
+    settle(key);
+    const std::vector<u32> counts = a_.vectors_.get(key.counters, def.counting.caps.size());
     u32 next = next_counted(key);
-    if (key.pool == 0) {  // how many there are says nothing, so neither do members that advance nothing any more
-      while (next != kNone && !def.members[next].required &&
-             std::none_of(def.members[next].ways.begin(), def.members[next].ways.end(),
-                          [&](const Way& w) { return w.alive && def.counting.moves(w, counts); })) {
-        key.place = decided(key, next);
-        next = next_counted(key);
-      }
-    }
-    if (hopeless(def, counts, key.count, next)) {
-      key.stage = kNoWay;
-      return key;
+    auto says_nothing = [&](const MemberDef& m) {
+      return !m.required && std::none_of(m.ways.begin(), m.ways.end(), [&](const Way& w) {
+        return w.alive && def.counting.moves(w, counts);
+      });
+    };
+    // Where it does not matter how many there are, neither do members that advance nothing any more.
+    while (key.pool == 0 && next != kNone && says_nothing(def.members[next])) {
+      key.place = decided(key, next);
+      next = next_counted(key);
     }
     if (next != kNone) return key;
     key.place = 0;
@@ -143,7 +129,47 @@ Planner::PlanKey Planner::forward(PlanKey key) const {
     return std::any_of(ways.begin(), ways.end(), [](const Way& w) { return w.alive && !w.counters.empty(); });
   };
   while (key.stage <= classes && (key.left == 0 || !counted(def.classes[key.stage - 1].ways))) enter(key.stage + 1);
+  settle(key);
   return key;
+}
+
+// Whether what may come from `key` on can advance `counter` so many times.
+bool Planner::can_advance(const PlanKey& key, u32 counter, u32 times) const {
+  if (key.def & kItems) {
+    const Advancing& by = a_.items_[key.def & ~kItems].advancing[counter];
+    return by.more > 0 || by.from(key.count) >= times;
+  }
+  const Advancing& by = a_.members_[key.def].advancing[counter];
+  if (key.stage > 0) return by.more >= key.stage;
+  return by.more > 0 || by.from(next_counted(key)) >= times;
+}
+
+void Planner::settle(PlanKey& key) {
+  const Counting& counting =
+      key.def & kItems ? a_.items_[key.def & ~kItems].counting : a_.members_[key.def].counting;
+  std::vector<u32> counts = a_.vectors_.get(key.counters, counting.caps.size());
+  std::vector<u8> open(counts.size(), 0);
+  for (u32 k = 0; k < counting.conditions.size(); ++k) {
+    if (a_.has_bit(key.settled, k)) continue;
+    bool settled = false, possible = false;
+    for (const Bound& b : counting.conditions[k]) {
+      const u32 n = b.counter == kNone ? key.count : counts[b.counter];
+      const bool reached = n >= b.least;
+      const bool moves = reached || b.counter == kNone || can_advance(key, b.counter, b.least - n);
+      settled = settled || (reached == b.reached && (reached || !moves));
+      possible = possible || (!reached && (moves || !b.reached));
+    }
+    if (settled) {
+      key.settled = a_.with_bit(key.settled, k);
+      continue;
+    }
+    if (!possible) key.lost = 1;
+    for (const Bound& b : counting.conditions[k])
+      if (b.counter != kNone) open[b.counter] = 1;
+  }
+  for (size_t c = 0; c < counts.size(); ++c)
+    if (!open[c]) counts[c] = counting.caps[c];
+  key.counters = a_.vectors_.id_of(std::move(counts));
 }
 
 // ---------------------------------------------------------------- steps
@@ -207,6 +233,7 @@ void Planner::item_steps(const PlanKey& key, std::vector<Step>& out) {
     PlanKey next = key;
     next.count = p.count;
     next.counters = p.counters;
+    settle(next);
     out.push_back({saturating_add(before, a_.costs_[ways[w].value]), key.count, kNone, w, next});
   }
 }
@@ -255,7 +282,7 @@ Planner::Filling Planner::fill(const PlanKey& key) {
   for (u32 more : def.counting.steps_ahead(key.count, std::max(def.min_count, key.count + key.must))) {
     if (more < key.must || key.count + more < def.min_count) continue;
     if (key.count + u64{more} > def.max_count) break;
-    if (!def.counting.hold(counts, key.count + more)) continue;
+    if (!def.counting.hold(counts, key.count + more, a_.bitsets_[key.settled])) continue;
     u32 cost = a_.term_text(def.mark.close, nullptr), wanted = more;
     if (more > 0) {
       const u32 each = overhead(def.mark, 1);
@@ -280,7 +307,7 @@ Planner::Filling Planner::fill_items(const PlanKey& key) {
   for (u32 more : def.counting.steps_ahead(key.count, def.min_count)) {
     if (key.count + more < def.min_count) continue;
     if (more > 0 && (!way || key.count + u64{more} > def.reachable)) break;
-    if (!def.counting.hold(counts, key.count + more)) continue;
+    if (!def.counting.hold(counts, key.count + more, a_.bitsets_[key.settled])) continue;
     u32 cost = a_.term_text(def.mark.close, nullptr);
     if (more > 0) {
       const u32 separators = key.count == 0 ? more - 1 : more;
@@ -295,7 +322,7 @@ Planner::Filling Planner::fill_items(const PlanKey& key) {
 // ---------------------------------------------------------------- plans
 
 u32 Planner::plan(const PlanKey& goal) {
-  if (goal.stage == kNoWay) return kUnbounded;
+  if (goal.lost) return kUnbounded;
   auto& costs = tables_[goal.def].costs;
   if (auto it = costs.find(goal); it != costs.end()) return it->second;
   std::vector<PlanKey> open{goal};
@@ -313,7 +340,7 @@ u32 Planner::plan(const PlanKey& goal) {
     bool ready = true;
     if (best == kUnbounded || end.more > 0) steps(key, list);
     for (const Step& s : list) {
-      if (s.next.stage == kNoWay) continue;
+      if (s.next.lost) continue;
       if (auto it = costs.find(s.next); it != costs.end()) {
         best = std::min(best, saturating_add(s.cost, it->second));
       } else {

@@ -6,10 +6,13 @@
 // one of its ways; at the end more items that advance nothing. What is decided depends on the stage, the count and the
 // counters alone, so it is remembered by these (`PlanKey`) and shared by all states that lead there.
 //
+// A condition is settled as soon as it holds for good: what is reached stays reached, and what too few later members
+// advance stays below. Counters that only settled conditions speak of are forgotten, and a condition that can hold no
+// more ends the search at once; so n names that each settle one condition make n keys, not 2ⁿ.
+//
 // Invariant: a plan is finite iff some members or items complete the container. Its cost is that of what it would write,
 // save that every name of a class counts as its shortest one.
-// What can no longer meet a condition is given up at once, so that conditions that are about different members do not
-// multiply. Limit: `plans` of `Limits` many keys.
+// Limit: `plans` of `Limits` many keys.
 // Rejected: a search over the states of the automaton itself, which has one for each text and not for each count.
 #pragma once
 
@@ -43,6 +46,8 @@ class Planner {
     u32 left = 0, lefts = 0;  // names left: of this stage's class, and a vector of all classes
     u32 count = 0, counters = 0;
     u32 must = 0;             // one more has to come
+    u32 settled = 0;          // conditions that hold for good from here on: a set of bits
+    u32 lost = 0;             // some condition can hold no more
     bool operator==(const PlanKey&) const = default;
   };
   struct Hash {
@@ -70,12 +75,12 @@ class Planner {
     std::unordered_map<u32, u32> lefts;  // by the names written: a vector of those left
   };
   static constexpr u32 kItems = 1u << 31;
-  static constexpr u32 kNoWay = kNone;  // as a stage: some condition cannot be met any more
 
   Start start(u32 members, const Progress& p, bool at_key);
-  PlanKey start_items(u32 items, const Progress& p) const;
-  PlanKey forward(PlanKey key) const;
-  bool hopeless(const MembersDef& def, const std::vector<u32>& counts, u32 count, u32 place) const;
+  PlanKey start_items(u32 items, const Progress& p);
+  PlanKey forward(PlanKey key);
+  void settle(PlanKey& key);
+  bool can_advance(const PlanKey& key, u32 counter, u32 times) const;
   bool renew(u32 def, u64 signature);
   u64 signature(const std::vector<Way>& ways, u64 seed) const;
   u32 next_counted(const PlanKey& key) const;
