@@ -162,9 +162,7 @@ def test_names_without_end_meet_any_count():
 )
 def test_conditions_that_nothing_meets_make_a_container_dead(order: Order, conditions: tuple[terms.Condition, ...]):
     members = (Member("a", split("1", ("0",)), False), Member("b", split("1", ("0",)), True))
-    assert Recognizer(
-        terms.GrammarSpec({"start": Members(members, (), OBJECT, order, conditions=conditions)})
-    ).is_empty
+    assert Recognizer(terms.GrammarSpec({"start": Members(members, (), OBJECT, order, conditions=conditions)})).is_empty
     items = (members[0].value, members[1].value)
     assert Recognizer(terms.GrammarSpec({"start": Items(items, None, ARRAY, conditions=conditions)})).is_empty
 
