@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from constrain.errors import InvalidSpecification, LimitExceeded, PatternError, shorten
+from constrain.errors import InvalidSpecification, LimitExceeded, PatternError, SpecificationError, shorten
 from constrain.frontends import regex
 from constrain.frontends.json_schema import intersect as algebra
 from constrain.frontends.json_schema.complement import NoComplement, complement, is_approximate
@@ -26,7 +26,7 @@ from constrain.frontends.json_schema.keywords import KEYWORDS, suggestion
 from constrain.frontends.json_schema.options import SchemaOptions
 from constrain.frontends.json_schema.reading import Reading
 from constrain.frontends.json_schema.references import refuse_cycle, target_of
-from constrain.frontends.json_schema.scopes import Scope, Shelf
+from constrain.frontends.json_schema.scopes import Scope, Shelf, Target
 from constrain.frontends.json_schema.shapes import (
     ANY,
     ANYTHING,
@@ -152,8 +152,31 @@ class Builder:
         key = (id(schema), id(scope), tracked) if tracked else (id(schema), id(scope))
         found = self._ids.get(key)
         if found is None:
+            target = self._target(schema, path, scope) if len(schema) == 1 and "$ref" in schema else None
+            if target is not None:
+                return self.child(*target, tracked)
             found = self._ids[key] = self._add(Place(schema, path, scope, tracked))
         return (found,)
+
+    def _target(self, schema: Mapping[str, Any], path: str, scope: Scope) -> Target | None:
+        """Where a schema that is nothing but a `$ref` leads, so that all that lead there are one atom.
+
+        None where a chain of them has no end or leads nowhere: reading the place says so.
+        """
+        passed: dict[int, str] = {}
+        while isinstance(schema, Mapping) and len(schema) == 1 and isinstance(schema.get("$ref"), str):
+            if id(schema) in passed:
+                return None
+            passed[id(schema)] = path
+            try:
+                schema, path, scope = scope.lookup(schema["$ref"], f"{path}/$ref", "$ref")
+            except SpecificationError:
+                return None
+        if not isinstance(schema, (Mapping, bool)):
+            return None
+        for place in passed.values():
+            self.findings.enforced(place, "$ref")
+        return schema, path, scope
 
     def below(self, place: Place, schema: Any, step: str) -> Child:
         """The child that a subschema of `place` denotes; `step` is the pointer from there."""
