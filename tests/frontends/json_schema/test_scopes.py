@@ -32,8 +32,8 @@ for _ in range(3):
 class Documents:
     """Random resources that refer to each other; as one document, or as several.
 
-    `for_judges` leaves out what both judges get wrong: they take `$ref` to a dynamic anchor as `$dynamicRef`, and leave
-    out of the dynamic scope a resource that holds the one in which the value was entered.
+    `for_judges` leaves out what `jsonschema_rs` gets wrong: it takes `$ref` to a dynamic anchor as `$dynamicRef`, and
+    leaves out of the dynamic scope a resource that holds the one in which the value was entered.
     """
 
     def __init__(self, seed: int, *, for_judges: bool = False):
