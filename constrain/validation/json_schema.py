@@ -19,7 +19,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from ..errors import ConstrainError, InvalidSpecification, LimitExceeded, ReferenceNotFound, shorten
 from .json_schema_references import resolver_of
@@ -29,6 +29,8 @@ from .verdict import PASSED, Failure, Verdict, pointer
 __all__ = ["Failure", "Judge", "Verdict", "validate"]
 
 Formats = Literal["known", "annotation"]
+
+_Result = TypeVar("_Result")
 
 MAX_FAILURES = 100
 CACHED_JUDGES = 256
@@ -123,7 +125,8 @@ class Judge:
         if not isinstance(exact, dict | bool):
             raise InvalidSpecification(f"{shorten(exact)} is not a schema", expected="an object or a boolean")
         documents = {uri.rstrip("#"): _exact_schema(document) for uri, document in (registry or {}).items()}
-        self._validator = _dialects().validator(exact, dialect, formats, documents)
+        dialects = _dialects()
+        self._validator = _translated(lambda: dialects.validator(exact, dialect, formats, documents))
 
     def text(self, text: str | bytes) -> Verdict:
         """Judge the value that a JSON text spells."""
@@ -153,7 +156,7 @@ class Judge:
         return tuple(found)
 
 
-def _translated(run: Callable[[], tuple[Failure, ...]]) -> tuple[Failure, ...]:
+def _translated(run: Callable[[], _Result]) -> _Result:
     """`run`, with what a malformed schema makes `jsonschema` raise turned into our errors."""
     import referencing.exceptions
     from jsonschema.exceptions import UnknownType

@@ -78,6 +78,11 @@ def test_a_metaschema_is_known_by_its_identifier_and_may_assert_formats() -> Non
     assert not judge.value("1.2.3").ok
 
 
+def test_an_identifier_that_is_no_string_is_a_typed_error() -> None:
+    with pytest.raises(ConstrainError):
+        Judge({"$id": ["a"], "$dynamicRef": "r"}, registry={"r": True}).value(1)
+
+
 def test_a_reference_to_nowhere_is_a_typed_error() -> None:
     for reference in ("#nowhere", "#/x", "urn:x:y", "other#t", "http://["):
         with pytest.raises(ConstrainError):
