@@ -6,6 +6,10 @@
 // one of its ways; at the end more items that advance nothing. What is decided depends on the stage, the count and the
 // counters alone, so it is remembered by these (`PlanKey`) and shared by all states that lead there.
 //
+// A condition is settled as soon as it holds for good: what is reached stays reached, and what too few later members
+// advance stays below. Counters that only settled conditions speak of are forgotten, and a condition that can hold no
+// more ends the search at once; so n names that each settle one condition make n keys, not 2ⁿ.
+//
 // Invariant: a plan is finite iff some members or items complete the container. Its cost is that of what it would write,
 // save that every name of a class counts as its shortest one.
 // Limit: `plans` of `Limits` many keys.
@@ -29,7 +33,9 @@ class Planner {
   // member must come, and what stands before its name is written.
   u32 members_rest(u32 members, const Progress& p, bool at_key, std::string* out);
   u32 items_rest(u32 items, Progress p, std::string* out);
-  void forget();  // the costs of grammar terms have changed
+  // Forgets what is known of a container if the costs of its values have changed; false if they have not.
+  bool renew(const MembersDef& def);
+  bool renew(const ItemsDef& def, u32 items);
   size_t bytes() const;
 
  private:
@@ -40,6 +46,8 @@ class Planner {
     u32 left = 0, lefts = 0;  // names left: of this stage's class, and a vector of all classes
     u32 count = 0, counters = 0;
     u32 must = 0;             // one more has to come
+    u32 settled = 0;          // conditions that hold for good from here on: a set of bits
+    u32 lost = 0;             // some condition can hold no more
     bool operator==(const PlanKey&) const = default;
   };
   struct Hash {
@@ -61,12 +69,22 @@ class Planner {
   struct Filling {
     u32 cost = kUnbounded, more = 0;
   };
+  struct Table {
+    u64 signature = 0;  // of the costs that it was made from
+    std::unordered_map<PlanKey, u32, Hash> costs;
+    std::unordered_map<u32, u32> lefts;  // by the names written: a vector of those left
+  };
   static constexpr u32 kItems = 1u << 31;
 
   Start start(u32 members, const Progress& p, bool at_key);
-  PlanKey start_items(u32 items, const Progress& p) const;
-  PlanKey forward(PlanKey key) const;
+  PlanKey start_items(u32 items, const Progress& p);
+  PlanKey forward(PlanKey key);
+  void settle(PlanKey& key);
+  bool can_advance(const PlanKey& key, u32 counter, u32 times) const;
+  bool renew(u32 def, u64 signature);
+  u64 signature(const std::vector<Way>& ways, u64 seed) const;
   u32 next_counted(const PlanKey& key) const;
+  u32 decided(const PlanKey& key, u32 member) const;  // the place behind it
   void steps(const PlanKey& key, std::vector<Step>& out);
   void item_steps(const PlanKey& key, std::vector<Step>& out);
   Filling fill(const PlanKey& key);
@@ -80,8 +98,8 @@ class Planner {
   u32 overhead(const Punctuation& mark, u32 count);
 
   Automaton& a_;
-  std::unordered_map<PlanKey, u32, Hash> costs_;
-  PairMemo lefts_;  // (members, names written) → vector
+  std::unordered_map<u32, Table> tables_;
+  size_t size_ = 0;  // keys in all tables
 };
 
 }  // namespace constrain
