@@ -261,6 +261,14 @@ def test_branches_are_compared_in_each_dynamic_scope() -> None:
     assert accepted == [(2, 1, 1), (2, 1, 2)]
 
 
+def test_branches_are_compared_again_when_others_were_excluded() -> None:
+    never = {"oneOf": [{}, {}]}
+    assert isinstance(error_of({"oneOf": [{}, {"if": never, "then": False}, {}]}), EmptyLanguage)
+    judge = Judge({"oneOf": [{"type": "integer"}, {"if": never, "then": False, "else": {"type": ["integer", "null"]}}]})
+    assert judge.accepts_text("null")
+    assert not judge.accepts_text("1")
+
+
 @pytest.mark.parametrize("count", [2, 3, 8])
 def test_resources_that_enter_each_other_in_any_order_stay_finite(count: int) -> None:
     registry = {
