@@ -19,7 +19,7 @@ from typing import Any
 from constrain.errors import InvalidSpecification, LimitExceeded, PatternError, shorten
 from constrain.frontends import regex
 from constrain.frontends.json_schema import intersect as algebra
-from constrain.frontends.json_schema.complement import NoComplement, complement
+from constrain.frontends.json_schema.complement import NoComplement, complement, is_approximate
 from constrain.frontends.json_schema.document import Scope, Shelf
 from constrain.frontends.json_schema.evaluated import NOT_TRACKED, tracked_at
 from constrain.frontends.json_schema.findings import Findings
@@ -279,7 +279,7 @@ class Builder:
 
     def _complement(self, atom: Negation) -> Shape:
         try:
-            return complement(self.shape_of(atom.child), self, atom.path)
+            return self.complement(self.shape_of(atom.child), atom.path, "not")
         except NoComplement as reason:
             self.findings.refuse(
                 atom.path,
@@ -321,6 +321,9 @@ class Builder:
                 own_types, own_keys = self._peek(atom)
                 types = own_types if types is None else types if own_types is None else types & own_types
                 keys = own_keys if keys is None else keys if own_keys is None else keys & own_keys
+                negated = self._atoms[atom]
+                if isinstance(negated, Negation) and all([other in child for other in negated.child]):
+                    types = frozenset()
             dead = self._dead[child] = (types is not None and not types) or (keys is not None and not keys)
         return dead
 
@@ -345,6 +348,16 @@ class Builder:
         if blank is None:
             blank = self._blank[child] = not _has_records(self.shape_of(child))
         return blank
+
+    def complement(self, shape: Shape, path: str, keyword: str) -> Shape:
+        """What `shape`, which `keyword` at `path` excludes, leaves out.
+
+        Raises:  NoComplement.
+        """
+        if is_approximate(shape):
+            reason = "strings of which it is not certain that they lack the excluded format are left out"
+            self.findings.note(path, keyword, reason, "narrower")
+        return complement(shape, self, path)
 
     def is_negatable(self, child: Child) -> bool:
         """True if the complement of `child` can be said."""
@@ -397,16 +410,17 @@ class Builder:
             found.message, pattern=found.pattern, position=found.position, at=f"{place.path}/{keyword}", help=found.help
         )
 
-    def names_language(self, child: Child, place: Place, keyword: str) -> Regular | None:
-        """The strings of `child`, as a language of names; None where it is refused."""
+    def names_language(self, child: Child, place: Place, keyword: str) -> tuple[Regular | None, bool]:
+        """The strings of `child`, as a language of names (None where it is refused), and whether it is exact."""
         if any(atom in self._open for atom in child):
             self.findings.refuse(place.path, keyword, "refers to a schema that holds it", "move the names' schema out")
-            return None
+            return None, False
         shape = self.shape_of(child)
         if not shape.exact:
             self.findings.refuse(place.path, keyword, "holds what cannot be enforced", "see the other problems")
         languages = [record.term() for record in shape.strings]
-        return alternation(*languages) if languages else EMPTY
+        is_exact = shape.exact and not is_approximate(shape)
+        return (alternation(*languages) if languages else EMPTY), is_exact
 
     def check_later(self, place: Place, reading: Reading, shapes: list[Shape]) -> None:
         """Ask for the branches of the `oneOf` at `place` to be compared once everything has been read."""

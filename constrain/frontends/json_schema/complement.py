@@ -1,6 +1,7 @@
 """What a shape leaves out: `complement` is exact or raises `NoComplement`.
 
-Numbers and strings are closed under complement. The complement of an array or object record is never expanded: it is
+Numbers and strings are closed under complement; of a format of which not every string is known, only what is certainly
+no such string is left. The complement of an array or object record is never expanded: it is
 the free record with that one as an *obligation* (`outside`), unless a single plain record says the same. So n negated
 records stay one record with n obligations, whatever they hold; `obligations.py` says how they are kept while decoding.
 """
@@ -12,7 +13,7 @@ from typing import Any, Protocol
 
 from constrain.errors import LimitExceeded
 from constrain.frontends.json_schema import numbers
-from constrain.frontends.json_schema.formats import is_narrower
+from constrain.frontends.json_schema.formats import is_narrower, wider
 from constrain.frontends.json_schema.intersect import meet_arrays, meet_numbers, meet_objects, product
 from constrain.frontends.json_schema.shapes import (
     ANY_ARRAY,
@@ -75,11 +76,9 @@ def check_expansion(shape: Shape) -> None:
 def _complement(shape: Shape, atoms: Atoms, at: str) -> Shape:
     if not shape.exact:
         raise NoComplement("is negated, and what it negates is not enforced exactly")
-    if any(is_narrower(part) for record in shape.strings for part in record.parts):
-        raise NoComplement("is negated, and holds a format of which not every string is known")
     strings = [ANY_STRING]
     if shape.strings:
-        languages = tuple([Not(record.term()) for record in shape.strings])
+        languages = tuple([Not(wider(record.term())) for record in shape.strings])
         strings = [] if ANY_STRING in shape.strings else [StringShape(languages)]
     arrays: tuple[ArrayRecord, ...] = (ANY_ARRAY,)
     for record in shape.arrays:
@@ -96,6 +95,11 @@ def _complement(shape: Shape, atoms: Atoms, at: str) -> Shape:
         arrays=arrays,
         objects=objects,
     )
+
+
+def is_approximate(shape: Shape) -> bool:
+    """True if what `shape` leaves out is known in part only: it holds a format of which not every string is known."""
+    return any(is_narrower(part) for record in shape.strings for part in record.parts)
 
 
 def _outside_numbers(records: tuple[NumberShape, ...], at: str) -> tuple[NumberShape, ...]:

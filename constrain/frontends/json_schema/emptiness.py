@@ -16,6 +16,7 @@ from typing import TypeVar
 from constrain.errors import LimitExceeded
 from constrain.frontends.json_schema import numbers
 from constrain.frontends.json_schema.build import Builder
+from constrain.frontends.json_schema.closing import Known, can_close_array, can_close_object
 from constrain.frontends.json_schema.complement import NoComplement
 from constrain.frontends.json_schema.evaluate import const_is_allowed
 from constrain.frontends.json_schema.intersect import child_of
@@ -23,8 +24,6 @@ from constrain.frontends.json_schema.number_witness import some_number
 from constrain.frontends.json_schema.obligations import (
     ArrayPlan,
     ObjectPlan,
-    can_close_array,
-    can_close_object,
     class_names,
     plan_array,
     plan_object,
@@ -48,7 +47,6 @@ from constrain.frontends.json_schema.values import has_surrogate
 from constrain.grammar import regular
 from constrain.grammar.terms import ANY_TEXT, Literal, LiteralSet, Not, Regular, alternation, concat, intersection
 
-Known = Callable[[Child], bool]
 _Record = TypeVar("_Record", ArrayShape, ObjectShape)
 _Plan = TypeVar("_Plan")
 

@@ -7,14 +7,13 @@ enough. For Nᵢ: some member violates its schema there, or a required name is m
 what it contains is. Parts are told apart by sign: `P.x ∧ c` and `P.x ∧ ¬c` for each schema c that matters at x, so no
 value belongs to two of them; where on its face one side is empty (another type, another constant) there is no split.
 
-Main functions: `plan_object`, `plan_array` (None: the record is empty on its face), `can_close` (a least fixed point
-asks it: may the container be closed, with parts of these children?). Cost: per place 2^(schemas that matter there),
-bounded by 64; the search of `can_close` is over vectors of counters, bounded by 20,000.
+Main functions: `plan_object`, `plan_array` (None: the record is empty on its face). Whether any container can be closed
+under a plan: `closing.py`. Cost: in each place 2^(schemas that matter there), bounded by 64.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
@@ -31,10 +30,6 @@ if TYPE_CHECKING:
 
 MAX_PARTS = 64
 """Parts of one member's or item's values."""
-
-MAX_VECTORS = 20_000
-"""Vectors of counters that deciding emptiness looks at in one record."""
-
 
 _Record = TypeVar("_Record", ArrayShape, ObjectShape)
 
@@ -324,121 +319,6 @@ _UNUSED = 1 << 30
 """Marks that a test must be decided both ways, though only its holding is counted."""
 
 
-# ---------------------------------------------------------------- whether a container can be closed
-
-Vector = tuple[int, ...]
-
-
 def all_hold_at_once(conditions: Sequence[Condition]) -> bool:
     """True if an empty container satisfies `conditions`."""
     return all(any((bound.least <= 0) == bound.reached for bound in condition) for condition in conditions)
-
-
-class _Search:
-    """Reachable vectors of counters, the last one being the number of members or items; all saturate."""
-
-    def __init__(self, conditions: Sequence[Condition], least: int, most: int | None):
-        bounds = [bound for condition in conditions for bound in condition]
-        size = 1 + max((bound.counter for bound in bounds if bound.counter is not None), default=-1)
-        caps = [0] * size
-        for bound in bounds:
-            if bound.counter is not None:
-                caps[bound.counter] = max(caps[bound.counter], bound.least)
-        total = max([least, 0 if most is None else most + 1, *(b.least for b in bounds if b.counter is None)])
-        self.caps = (*caps, total)
-        self.conditions = conditions
-        self.least = least
-        self.most = most
-
-    def start(self) -> set[Vector]:
-        return {(0,) * len(self.caps)}
-
-    def after(self, vector: Vector, counters: Sequence[int]) -> Vector:
-        moved = list(vector)
-        for counter in (*counters, -1):
-            if counter < len(moved) - 1:
-                moved[counter] = min(moved[counter] + 1, self.caps[counter])
-        return tuple(moved)
-
-    def fits(self, vector: Vector) -> bool:
-        return self.most is None or vector[-1] <= self.most
-
-    def ends(self, vector: Vector) -> bool:
-        """True if the container may close."""
-        if vector[-1] < self.least or not self.fits(vector):
-            return False
-        return all(any(self._holds(bound, vector) for bound in condition) for condition in self.conditions)
-
-    def _holds(self, bound: Bound, vector: Vector) -> bool:
-        reached = vector[-1 if bound.counter is None else bound.counter] >= bound.least
-        return reached == bound.reached
-
-    def check(self, vectors: set[Vector]) -> None:
-        if len(vectors) > MAX_VECTORS:
-            raise LimitExceeded(
-                "the negations and counts of this place combine in too many ways",
-                limit="obligations",
-                help="negate or count fewer things in one place",
-            )
-
-
-def can_close_array(plan: ArrayPlan, known: Callable[[Child], bool]) -> bool:
-    """True if some array of `plan` exists whose items are of inhabited (`known`) children."""
-    search = _Search(plan.conditions, plan.record.min, plan.record.max)
-    vectors = search.start()
-    for slot in plan.prefix:
-        if any(search.ends(vector) for vector in vectors):
-            return True
-        vectors = {search.after(v, counters) for counters in _moves(slot, known) for v in vectors}
-        vectors = {vector for vector in vectors if search.fits(vector)}
-        search.check(vectors)
-    return _closure_ends(search, vectors, _moves(plan.rest, known))
-
-
-def _closure_ends(search: _Search, vectors: set[Vector], moves: list[tuple[int, ...]]) -> bool:
-    seen, stack = set(vectors), list(vectors)
-    while stack:
-        vector = stack.pop()
-        if search.ends(vector):
-            return True
-        for counters in moves:
-            moved = search.after(vector, counters)
-            if moved not in seen and search.fits(moved):
-                seen.add(moved)
-                stack.append(moved)
-        search.check(seen)
-    return False
-
-
-def _moves(slot: Slot, known: Callable[[Child], bool]) -> list[tuple[int, ...]]:
-    if not slot.parts:
-        return [()] if known(slot.child) else []
-    return list(dict.fromkeys(part.counters for part in slot.parts if known(part.child)))
-
-
-def can_close_object(plan: ObjectPlan, known: Callable[[Child], bool], names_in: Callable[[int, int], int]) -> bool:
-    """True if some object of `plan` exists whose members are of inhabited (`known`) children.
-
-    `names_in(k, limit)`: how many names class k has, or `limit` if that is less.
-    """
-    record = plan.record
-    search = _Search(plan.conditions, record.min, record.max)
-    vectors = search.start()
-    for name, slot in plan.members.items():
-        moves = [] if has_surrogate(name) else _moves(slot, known)
-        moved = {search.after(v, counters) for counters in moves for v in vectors}
-        vectors = moved if name in record.required else vectors | moved
-        vectors = {vector for vector in vectors if search.fits(vector)}
-        search.check(vectors)
-    for k, (_, slot) in enumerate(plan.classes):
-        moves = _moves(slot, known)
-        left = names_in(k, sum(search.caps) + 1) if moves else 0
-        fresh = vectors
-        for _ in range(left):
-            fresh = {search.after(v, counters) for counters in moves for v in fresh} - vectors
-            fresh = {vector for vector in fresh if search.fits(vector)}
-            if not fresh:
-                break
-            vectors = vectors | fresh
-            search.check(vectors)
-    return any(search.ends(vector) for vector in vectors)

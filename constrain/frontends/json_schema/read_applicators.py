@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from constrain.errors import LimitExceeded
 from constrain.frontends.json_schema import evaluated
-from constrain.frontends.json_schema.complement import NoComplement, check_expansion, complement
+from constrain.frontends.json_schema.complement import NoComplement, check_expansion
 from constrain.frontends.json_schema.expect import fail, members, names, schemas
 from constrain.frontends.json_schema.intersect import union
 from constrain.frontends.json_schema.shapes import ANY, ANYTHING, NOTHING, Child, ObjectShape, Shape
@@ -99,7 +99,7 @@ def one_of(builder: Builder, place: Place, reading: Reading, keyword: str, value
             for j in sorted(overlaps.get(i, ())):
                 if j not in outside:
                     branch = builder.shape_of(builder.below(place, value[j], f"{keyword}/{j}"))
-                    outside[j] = complement(branch, builder, place.path)
+                    outside[j] = builder.complement(branch, place.path, keyword)
                 shape = builder.intersect(shape, outside[j], place)
             exclusive.append(shape)
         joined = union(exclusive)
@@ -122,7 +122,7 @@ def negation(builder: Builder, place: Place, reading: Reading, keyword: str, val
     if child == ANYTHING:
         builder.contradiction(place, "'not' excludes every value")
     try:
-        shape = complement(builder.shape_of(child), builder, place.path)
+        shape = builder.complement(builder.shape_of(child), place.path, keyword)
         reading.applied.append(shape)
     except NoComplement as reason:
         _refuse(builder, place, reading, keyword, f"cannot be enforced: it {reason}", REWRITE)
@@ -148,7 +148,7 @@ def condition(builder: Builder, place: Place, reading: Reading, keyword: str, va
         reading.applied.append(union([holds, second]))
         return
     try:
-        fails = complement(builder.shape_of(builder.below(place, value, keyword)), builder, place.path)
+        fails = builder.complement(builder.shape_of(builder.below(place, value, keyword)), place.path, keyword)
     except NoComplement as reason:
         reading.applied.append(union([first, second]))
         _refuse(builder, place, reading, keyword, f"cannot be enforced: it {reason}", REWRITE)

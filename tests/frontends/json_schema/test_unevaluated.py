@@ -19,7 +19,7 @@ from tests.frontends.json_schema import unevaluated_schemas as world
 from tests.frontends.json_schema.writing import Judge, error_of
 
 EXAMPLES = settings().max_examples
-patient = settings(max_examples=2 * EXAMPLES, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+patient = settings(max_examples=EXAMPLES, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 several = st.tuples(st.lists(world.objects, min_size=8, max_size=8), st.lists(world.arrays, min_size=8, max_size=8))
 
 MANY = [{"required": [name], "properties": {name: True}} for name in "abcdefghijklmn"]
