@@ -138,11 +138,13 @@ def _outside_array(record: ArrayRecord, atoms: Atoms, at: str) -> tuple[ArrayRec
 def _only_way_out_of_array(record: ArrayShape, atoms: Atoms) -> ArrayShape | None:
     """The complement of `record`, if one plain record says it."""
     ways: list[ArrayShape] = [ArrayShape(max=record.min - 1)] if record.min > 0 else []
-    ways += [ArrayShape(min=record.max + 1)] if record.max is not None else []
+    is_closed = record.rest == NOTHING
+    if record.max is not None and not (is_closed and record.max >= len(record.prefix)):
+        ways.append(ArrayShape(min=record.max + 1))
     for i, child in enumerate(record.prefix):
         if child:
             ways.append(ArrayShape((ANYTHING,) * i + (atoms.negate(child),), min=i + 1))
-    if record.rest == NOTHING:
+    if is_closed:
         ways.append(ArrayShape(min=len(record.prefix) + 1))
     if len(ways) != 1 or record.contains or record.rest not in (ANYTHING, NOTHING):
         return None

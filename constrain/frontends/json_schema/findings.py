@@ -37,13 +37,6 @@ class Findings:
         self.rows[path, keyword, ""] = (path, keyword, "refused", reason, "wider")
         self.problems.setdefault((path, keyword), Problem(path, keyword, reason, help))
 
-    def follow(self, path: str, keyword: str, leader: str) -> None:
-        """`keyword` is read by `leader` at the same place and fares as that does; asked anew when that is refused."""
-        refused = self.rows.get((path, leader, ""), (path, leader, "enforced", "", None))[2] == "refused"
-        reason = f"is as '{leader}' is" if refused else ""
-        status: Status = "refused" if refused else "enforced"
-        self.rows[path, keyword, ""] = (path, keyword, status, reason, "wider" if refused else None)
-
     def report(self) -> Report:
         """All rows as entries, in the order in which places were read."""
         for (path, keyword), problem in self.problems.items():  # what was refused once was not enforced elsewhere

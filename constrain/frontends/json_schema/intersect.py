@@ -111,28 +111,24 @@ def intersect(left: Shape, right: Shape, dead: Dead, at: str) -> Shape:
         return left
     if left is NONE or right is NONE:
         return NONE
-    absorb = not (left.has_evaluated or right.has_evaluated)
     return Shape(
         null=left.null and right.null,
         booleans=tuple([b for b in left.booleans if b in right.booleans]),
         numbers=product(left.numbers, right.numbers, meet_numbers, at),
         strings=product(left.strings, right.strings, meet_strings, at),
-        arrays=product(left.arrays, right.arrays, lambda a, b: meet_arrays(a, b, dead), at, absorb=absorb),
-        objects=product(left.objects, right.objects, lambda a, b: meet_objects(a, b, dead, at), at, absorb=absorb),
+        arrays=product(left.arrays, right.arrays, lambda a, b: meet_arrays(a, b, dead), at),
+        objects=product(left.objects, right.objects, lambda a, b: meet_objects(a, b, dead, at), at),
         exact=left.exact and right.exact,
     )
 
 
 def product(
-    left: tuple[_Record, ...],
-    right: tuple[_Record, ...],
-    meet: Callable[[_Record, _Record], _Record | None],
-    at: str,
-    *,
-    absorb: bool = True,
+    left: tuple[_Record, ...], right: tuple[_Record, ...], meet: Callable[[_Record, _Record], _Record | None], at: str
 ) -> tuple[_Record, ...]:
-    """The records that any of `left` and any of `right` have in common; `absorb`: none have evaluated anything."""
-    common = [record for record in left if record in right] if absorb else []
+    """The records that any of `left` and any of `right` have in common."""
+    common = [record for record in left if record in right]
+    if common and any([getattr(record, "evaluated", None) for record in (*left, *right)]):
+        common = []  # what both have in common may have evaluated less than their meets
     met: dict[_Record, None] = dict.fromkeys(common)
     if common:  # (r ∪ A) ∩ (r ∪ B) is r ∪ (A ∩ B)
         left = tuple([record for record in left if record not in met])

@@ -114,7 +114,7 @@ def contains_count(builder: Builder, place: Place, reading: Reading, keyword: st
     """`minContains` and `maxContains` are read by `contains`."""
     count(place, keyword, value)
     if "contains" in place.schema:
-        builder.findings.follow(place.path, keyword, "contains")
+        builder.findings.enforced(place.path, keyword)
     else:
         builder.findings.annotation(place.path, keyword, "says nothing without 'contains'")
 
