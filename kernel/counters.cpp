@@ -17,10 +17,14 @@ void Counting::prepare(u32 least_enough, bool bounded) {
   if (bounded) last = 0;
 }
 
-bool Counting::hold(const std::vector<u32>& counts, u32 count) const {
-  return std::all_of(conditions.begin(), conditions.end(), [&](const auto& condition) {
-    return std::any_of(condition.begin(), condition.end(), [&](const Bound& b) { return holds(b, counts, count); });
-  });
+bool Counting::hold(const std::vector<u32>& counts, u32 count, std::span<const u64> settled) const {
+  for (size_t k = 0; k < conditions.size(); ++k) {
+    const auto& condition = conditions[k];
+    if (has(settled, k)) continue;
+    if (std::none_of(condition.begin(), condition.end(), [&](const Bound& b) { return holds(b, counts, count); }))
+      return false;
+  }
+  return true;
 }
 
 void Counting::settle(std::vector<u32>& counts, u32& count) const {

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <algorithm>
+#include <span>
 
 #include "support.hpp"
 
@@ -36,17 +37,19 @@ struct Counting {
   bool active() const { return !conditions.empty(); }
   void prepare(u32 least_enough, bool bounded);
   u32 after(u32 count) const { return last == 0 ? count + 1 : std::min(count + 1, last); }
-  bool hold(const std::vector<u32>& counts, u32 count) const;
+  // Whether all conditions hold, those in `settled` aside.
+  bool hold(const std::vector<u32>& counts, u32 count, std::span<const u64> settled = {}) const;
   void settle(std::vector<u32>& counts, u32& count) const;
   bool moves(const Way& way, const std::vector<u32>& counts) const;  // some counter of `way` is below its cap
   // How many more without counters are worth trying: all numbers at which the answer of `hold` can change, ascending.
   std::vector<u32> steps_ahead(u32 count, u32 min) const;
 
- private:
   static bool holds(const Bound& b, const std::vector<u32>& counts, u32 count) {
     return ((b.counter == kNone ? count : counts[b.counter]) >= b.least) == b.reached;
   }
 };
+
+inline bool has(std::span<const u64> bits, size_t i) { return i / 64 < bits.size() && (bits[i / 64] >> (i % 64) & 1); }
 
 // Vectors of counts by id; 0 is all zeros, however long.
 class CountVectors {

@@ -75,10 +75,11 @@ Planner::Start Planner::start(u32 m, const Progress& p, bool at_key) {
   return s;
 }
 
-Planner::PlanKey Planner::start_items(u32 i, const Progress& p) const {
+Planner::PlanKey Planner::start_items(u32 i, const Progress& p) {
   PlanKey key{i | kItems};
   key.count = p.count;
   key.counters = p.counters;
+  settle(key);
   return key;
 }
 
@@ -92,7 +93,7 @@ u32 Planner::next_counted(const PlanKey& key) const {
 }
 
 // Skips stages in which there is nothing to decide.
-Planner::PlanKey Planner::forward(PlanKey key) const {
+Planner::PlanKey Planner::forward(PlanKey key) {
   const MembersDef& def = a_.members_[key.def];
   const u32 classes = static_cast<u32>(def.classes.size());
   std::vector<u32> left;
@@ -102,7 +103,10 @@ Planner::PlanKey Planner::forward(PlanKey key) const {
     key.left = stage <= classes ? left[stage - 1] : 0;
   };
   if (key.stage == 0) {
-    if (next_counted(key) != kNone) return key;
+    if (next_counted(key) != kNone) {
+      settle(key);
+      return key;
+    }
     key.place = 0;
     enter(1);
   }
@@ -110,7 +114,73 @@ Planner::PlanKey Planner::forward(PlanKey key) const {
     return std::any_of(ways.begin(), ways.end(), [](const Way& w) { return w.alive && !w.counters.empty(); });
   };
   while (key.stage <= classes && (key.left == 0 || !counts(def.classes[key.stage - 1].ways))) enter(key.stage + 1);
+  settle(key);
   return key;
+}
+
+// Counters that the stages from `key` on may advance.
+const std::vector<u8>& Planner::later(const PlanKey& key) {
+  auto [it, fresh] = later_.try_emplace(key.def);
+  Later& found = it->second;
+  const bool items = key.def & kItems;
+  const Counting& counting = items ? a_.items_[key.def & ~kItems].counting : a_.members_[key.def].counting;
+  if (fresh) {
+    auto prepend = [&](std::vector<std::vector<u8>>& list, std::vector<u8> behind, const std::vector<Way>& ways) {
+      for (const Way& w : ways)
+        if (w.alive)
+          for (u32 c : w.counters) behind[c] = 1;
+      list.push_back(std::move(behind));
+    };
+    std::vector<u8> none(counting.caps.size(), 0);
+    found.classes.push_back(none);
+    if (items) {
+      const ItemsDef& def = a_.items_[key.def & ~kItems];
+      prepend(found.places, none, def.rest_ways);
+      for (size_t i = def.prefix.size(); i-- > 0;) prepend(found.places, found.places.back(), def.prefix_ways[i]);
+    } else {
+      const MembersDef& def = a_.members_[key.def];
+      for (size_t c = def.classes.size(); c-- > 0;)
+        prepend(found.classes, found.classes.back(), def.classes[c].alive ? def.classes[c].ways : std::vector<Way>());
+      found.places.push_back(found.classes.back());
+      for (size_t k = def.counted.size(); k-- > 0;)
+        prepend(found.places, found.places.back(), def.members[def.counted[k]].ways);
+    }
+    std::reverse(found.places.begin(), found.places.end());
+    std::reverse(found.classes.begin(), found.classes.end());
+  }
+  if (items) return found.places[std::min<size_t>(key.count, found.places.size() - 1)];
+  if (key.stage > 0) return found.classes[std::min<size_t>(key.stage - 1, found.classes.size() - 1)];
+  const MembersDef& def = a_.members_[key.def];
+  const auto next = std::lower_bound(def.counted.begin(), def.counted.end(), next_counted(key));
+  return found.places[static_cast<size_t>(next - def.counted.begin())];
+}
+
+void Planner::settle(PlanKey& key) {
+  const Counting& counting =
+      key.def & kItems ? a_.items_[key.def & ~kItems].counting : a_.members_[key.def].counting;
+  const std::vector<u8>& moving = later(key);
+  std::vector<u32> counts = a_.vectors_.get(key.counters, counting.caps.size());
+  std::vector<u8> open(counts.size(), 0);
+  for (u32 k = 0; k < counting.conditions.size(); ++k) {
+    if (a_.has_bit(key.settled, k)) continue;
+    bool settled = false, possible = false;
+    for (const Bound& b : counting.conditions[k]) {
+      const bool reached = (b.counter == kNone ? key.count : counts[b.counter]) >= b.least;
+      const bool moves = b.counter == kNone || moving[b.counter];
+      settled = settled || (reached == b.reached && (reached || !moves));
+      possible = possible || (!reached && (moves || !b.reached));
+    }
+    if (settled) {
+      key.settled = a_.with_bit(key.settled, k);
+      continue;
+    }
+    if (!possible) key.lost = 1;
+    for (const Bound& b : counting.conditions[k])
+      if (b.counter != kNone) open[b.counter] = 1;
+  }
+  for (size_t c = 0; c < counts.size(); ++c)
+    if (!open[c]) counts[c] = counting.caps[c];
+  key.counters = a_.vectors_.id_of(std::move(counts));
 }
 
 // ---------------------------------------------------------------- steps
@@ -174,6 +244,7 @@ void Planner::item_steps(const PlanKey& key, std::vector<Step>& out) {
     PlanKey next = key;
     next.count = p.count;
     next.counters = p.counters;
+    settle(next);
     out.push_back({saturating_add(before, a_.costs_[ways[w].value]), key.count, kNone, w, next});
   }
 }
@@ -222,7 +293,7 @@ Planner::Filling Planner::fill(const PlanKey& key) {
   for (u32 more : def.counting.steps_ahead(key.count, std::max(def.min_count, key.count + key.must))) {
     if (more < key.must || key.count + more < def.min_count) continue;
     if (key.count + u64{more} > def.max_count) break;
-    if (!def.counting.hold(counts, key.count + more)) continue;
+    if (!def.counting.hold(counts, key.count + more, a_.bitsets_[key.settled])) continue;
     u32 cost = a_.term_text(def.mark.close, nullptr), wanted = more;
     if (more > 0) {
       const u32 each = overhead(def.mark, 1);
@@ -247,7 +318,7 @@ Planner::Filling Planner::fill_items(const PlanKey& key) {
   for (u32 more : def.counting.steps_ahead(key.count, def.min_count)) {
     if (key.count + more < def.min_count) continue;
     if (more > 0 && (!way || key.count + u64{more} > def.reachable)) break;
-    if (!def.counting.hold(counts, key.count + more)) continue;
+    if (!def.counting.hold(counts, key.count + more, a_.bitsets_[key.settled])) continue;
     u32 cost = a_.term_text(def.mark.close, nullptr);
     if (more > 0) {
       const u32 separators = key.count == 0 ? more - 1 : more;
@@ -273,10 +344,10 @@ u32 Planner::plan(const PlanKey& goal) {
     }
     a_.terms.deadline.check();
     list.clear();
-    const Filling end = key.def & kItems ? fill_items(key) : fill(key);
+    const Filling end = key.lost ? Filling{} : key.def & kItems ? fill_items(key) : fill(key);
     u32 best = end.cost;
     bool ready = true;
-    if (best == kUnbounded || end.more > 0) steps(key, list);
+    if (!key.lost && (best == kUnbounded || end.more > 0)) steps(key, list);
     for (const Step& s : list) {
       if (auto it = costs_.find(s.next); it != costs_.end()) {
         best = std::min(best, saturating_add(s.cost, it->second));
@@ -379,6 +450,7 @@ u32 Planner::items_rest(u32 i, Progress p, std::string* out) {
 
 void Planner::forget() {
   costs_.clear();
+  later_.clear();
   lefts_ = PairMemo();
 }
 

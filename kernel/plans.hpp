@@ -6,6 +6,10 @@
 // one of its ways; at the end more items that advance nothing. What is decided depends on the stage, the count and the
 // counters alone, so it is remembered by these (`PlanKey`) and shared by all states that lead there.
 //
+// A condition is settled as soon as it holds for good: what is reached stays reached, and what no later stage advances
+// stays below. Counters that only settled conditions speak of are forgotten, and a condition that can hold no more ends
+// the search at once; so n names that each settle one condition make n keys, not 2ⁿ.
+//
 // Invariant: a plan is finite iff some members or items complete the container. Its cost is that of what it would write,
 // save that every name of a class counts as its shortest one.
 // Limit: `plans` of `Limits` many keys.
@@ -40,6 +44,8 @@ class Planner {
     u32 left = 0, lefts = 0;  // names left: of this stage's class, and a vector of all classes
     u32 count = 0, counters = 0;
     u32 must = 0;             // one more has to come
+    u32 settled = 0;          // conditions that hold for good from here on: a set of bits
+    u32 lost = 0;             // some condition can hold no more
     bool operator==(const PlanKey&) const = default;
   };
   struct Hash {
@@ -64,8 +70,10 @@ class Planner {
   static constexpr u32 kItems = 1u << 31;
 
   Start start(u32 members, const Progress& p, bool at_key);
-  PlanKey start_items(u32 items, const Progress& p) const;
-  PlanKey forward(PlanKey key) const;
+  PlanKey start_items(u32 items, const Progress& p);
+  PlanKey forward(PlanKey key);
+  void settle(PlanKey& key);
+  const std::vector<u8>& later(const PlanKey& key);
   u32 next_counted(const PlanKey& key) const;
   void steps(const PlanKey& key, std::vector<Step>& out);
   void item_steps(const PlanKey& key, std::vector<Step>& out);
@@ -79,7 +87,12 @@ class Planner {
   u32 class_of(const MembersDef& def, u32 text);
   u32 overhead(const Punctuation& mark, u32 count);
 
+  struct Later {  // of each place, and of each class behind them: counters that it or a later one may advance
+    std::vector<std::vector<u8>> places, classes;
+  };
+
   Automaton& a_;
+  std::unordered_map<u32, Later> later_;
   std::unordered_map<PlanKey, u32, Hash> costs_;
   PairMemo lefts_;  // (members, names written) → vector
 };

@@ -20,13 +20,14 @@ from constrain.errors import InvalidSpecification, LimitExceeded, PatternError, 
 from constrain.frontends import regex
 from constrain.frontends.json_schema import intersect as algebra
 from constrain.frontends.json_schema.complement import NoComplement, complement, is_approximate
-from constrain.frontends.json_schema.document import Scope, Shelf
 from constrain.frontends.json_schema.evaluated import NOT_TRACKED, tracked_at
 from constrain.frontends.json_schema.findings import Findings
 from constrain.frontends.json_schema.glance import distinct, has_records, peek_schema, shape_of_value
 from constrain.frontends.json_schema.keywords import KEYWORDS, suggestion
 from constrain.frontends.json_schema.options import SchemaOptions
 from constrain.frontends.json_schema.reading import Reading
+from constrain.frontends.json_schema.references import refuse_cycle, target_of
+from constrain.frontends.json_schema.scopes import Scope, Shelf
 from constrain.frontends.json_schema.shapes import (
     ANY,
     ANYTHING,
@@ -63,6 +64,11 @@ class Place:
         self.path = path
         self.scope = scope
         self.tracked = tracked
+
+    @property
+    def key(self) -> str:
+        """The place's name: its path, and where the dynamic scope matters that too."""
+        return f"{self.path} {self.scope.label}" if self.scope.outer or self.scope.recursive else self.path
 
 
 class Constant:
@@ -111,7 +117,7 @@ class Builder:
         self._atoms: list[Atom] = [Place(False, "#", shelf.root)]
         self._ids: dict[tuple[Any, ...], int] = {}
         self._shapes: dict[Child, Shape] = {ANYTHING: ANY, NOTHING: NONE}
-        self._open: dict[int, None] = {}
+        self._open: dict[int, tuple[str, ...]] = {}
         self._blank: dict[Child, bool] = {}
         self._negatable: dict[Child, bool] = {}
         self._dead: dict[Child, bool] = {NOTHING: True, ANYTHING: False}
@@ -221,7 +227,7 @@ class Builder:
             raise LimitExceeded(
                 f"schemas apply each other in place {MAX_IN_PLACE_DEPTH} deep", limit="schema_depth", at=atom.path
             )
-        self._open[number] = None
+        self._open[number] = ()
         try:
             if isinstance(atom, Place):
                 shape = self._read_schema(atom)
@@ -284,12 +290,12 @@ class Builder:
 
     def _refuse_cycle(self, number: int) -> None:
         cycle = list(self._open)[list(self._open).index(number) :]
-        names = [self._atoms[i].path for i in [*cycle, number]]
-        raise InvalidSpecification(
-            "the references " + " → ".join(names[:6]) + (" → …" if len(names) > 6 else "") + " never reach a value",
-            at=names[0],
-            help="let the recursion pass through 'properties', 'items' or the like",
-        )
+        refuse_cycle([path for i in cycle for path in (self._atoms[i].path, *self._open[i])], self._atoms[number].path)
+
+    def passed(self, paths: Sequence[str]) -> None:
+        """Note the places that a reference of the place being read went through, for the message about a cycle."""
+        if self._open:
+            self._open[next(reversed(self._open))] = tuple(paths)
 
     def intersect(self, left: Shape, right: Shape, place: Place) -> Shape:
         """Both shapes; a contradiction between them is noted for the place."""
@@ -383,10 +389,7 @@ class Builder:
         self.findings.note(place.path, keyword, reason, "narrower")
 
     def pattern(self, text: str, place: Place, keyword: str) -> Regular | None:
-        """The strings in which the ECMA pattern `text` is found; None where it is refused.
-
-        Raises:  PatternError: if it does not parse.
-        """
+        """The strings in which the ECMA pattern `text` is found; None where it is refused or does not parse."""
         try:
             found = _parsed(text)
         except LimitExceeded as error:
@@ -399,9 +402,10 @@ class Builder:
             reason = f"cannot be enforced: {found.message}"
             self.findings.refuse(place.path, keyword, reason, found.help or "simplify it")
             return None
-        raise PatternError(
-            found.message, pattern=found.pattern, position=found.position, at=f"{place.path}/{keyword}", help=found.help
-        )
+        at = f"{place.path}/{keyword}"
+        fault = PatternError(found.message, pattern=found.pattern, position=found.position, at=at, help=found.help)
+        self.findings.fault(fault, place.path, keyword)
+        return None
 
     def names_language(self, child: Child, place: Place, keyword: str) -> tuple[Regular | None, bool]:
         """The strings of `child`, as a language of names (None where it is refused), and whether it is exact."""
@@ -420,9 +424,9 @@ class Builder:
         if len(shapes) > 1:
             self.unchecked.append((place, reading, shapes))
 
-    def first_overlap(self, path: str) -> tuple[int, int]:
-        """The first two branches of the `oneOf` at `path` that may overlap."""
-        i, others = min(self.overlaps[path].items())
+    def first_overlap(self, key: str) -> tuple[int, int]:
+        """The first two branches of the `oneOf` of the place with this key that may overlap."""
+        i, others = min(self.overlaps[key].items())
         return i, min(others)
 
     # ------------------------------------------------------------ the order of names
@@ -437,15 +441,17 @@ class Builder:
             order = self._orders[child] = tuple(names)
         return order
 
-    def _collect(self, atom: Atom, names: dict[str, None], seen: set[int]) -> None:
+    def _collect(self, atom: Atom, names: dict[str, None], seen: set[tuple[int, int]]) -> None:
         """Iterative, depth-first, in document order."""
         stack = [atom]
         while stack:
             atom = stack.pop()
-            if not isinstance(atom, Place) or not isinstance(atom.schema, Mapping) or id(atom.schema) in seen:
+            if not isinstance(atom, Place) or not isinstance(atom.schema, Mapping):
                 continue
-            seen.add(id(atom.schema))
             schema, scope = atom.schema, atom.scope.of(atom.schema, atom.path)
+            if (id(schema), id(scope)) in seen:
+                continue
+            seen.add((id(schema), id(scope)))
             hidden = scope.dialect.ref_hides_siblings and "$ref" in schema
             own = schema.get("properties")
             if isinstance(own, Mapping) and not hidden:
@@ -453,7 +459,11 @@ class Builder:
             inner: list[Place] = []
             for keyword in schema:
                 if keyword in _GATHER and keyword in scope.dialect.readers and (not hidden or keyword == "$ref"):
-                    inner += _GATHER[keyword](schema[keyword], atom.path, scope)
+                    gather = _GATHER[keyword]
+                    if gather is not None:
+                        inner += gather(schema[keyword], atom.path, scope)
+                    elif (target := target_of(scope, keyword, schema[keyword])) is not None:
+                        inner.append(Place(*target))
             stack.extend(reversed(inner))
 
 
@@ -477,17 +487,13 @@ def _one(schema: Any, path: str, scope: Scope) -> list[Place]:
     return [Place(schema, path, scope)]
 
 
-def _referred(reference: Any, path: str, scope: Scope) -> list[Place]:
-    return [Place(*scope.lookup(reference, path))]
-
-
-_GATHER: Mapping[str, Callable[[Any, str, Scope], list[Place]]] = {
+_GATHER: Mapping[str, Callable[[Any, str, Scope], list[Place]] | None] = {
     "allOf": _several,
     "anyOf": _several,
     "oneOf": _several,
-    "$ref": _referred,
-    "$dynamicRef": _referred,
-    "$recursiveRef": _referred,
+    "$ref": None,
+    "$dynamicRef": None,
+    "$recursiveRef": None,
     "if": _one,
     "then": _one,
     "else": _one,

@@ -46,9 +46,8 @@ def _records() -> Iterable[Keyword]:
         yield Keyword(name, dialects, "annotation", string, "annotation")
 
     yield Keyword("$ref", ALL, "applicator")
-    one_place = "where it can only mean one place"
-    yield Keyword("$dynamicRef", FROM_2020, "applicator", support="conditional", note=one_place)
-    yield Keyword("$recursiveRef", (DRAFT2019,), "applicator", support="conditional", note=one_place)
+    yield Keyword("$dynamicRef", FROM_2020, "applicator", note="by the dynamic scope")
+    yield Keyword("$recursiveRef", (DRAFT2019,), "applicator", note="by the dynamic scope")
     for name in ("type", "enum"):
         yield Keyword(name, ALL, "assertion")
     yield Keyword("const", FROM_6, "assertion")

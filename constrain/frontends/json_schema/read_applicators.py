@@ -6,7 +6,6 @@ be said in records, the keyword is refused and what is compiled lets more throug
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from constrain.errors import LimitExceeded
@@ -14,6 +13,7 @@ from constrain.frontends.json_schema import evaluated
 from constrain.frontends.json_schema.complement import NoComplement, check_expansion
 from constrain.frontends.json_schema.expect import fail, members, names, schemas
 from constrain.frontends.json_schema.intersect import union
+from constrain.frontends.json_schema.references import follow
 from constrain.frontends.json_schema.shapes import ANY, ANYTHING, NOTHING, Child, ObjectShape, Shape
 from constrain.frontends.json_schema.values import escape
 
@@ -26,37 +26,16 @@ OTHER_TYPES = Shape(True, (False, True), ANY.numbers, ANY.strings, ANY.arrays)
 
 
 def ref(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
-    """`$ref`: the schema that it leads to, beside its siblings."""
+    """`$ref`, `$dynamicRef`, `$recursiveRef`: the schema that it leads to, beside its siblings."""
     if not isinstance(value, str):
         fail(place, keyword, value, "a reference")
-    builder.findings.enforced(place.path, keyword)
-    schema, path, scope = place.scope.lookup(value, f"{place.path}/{keyword}")
-    reading.applied.append(builder.shape_of(builder.child(schema, path, scope, place.tracked)))
-
-
-def dynamic_ref(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
-    """`$dynamicRef`: a `$ref`, unless more than one place could be meant."""
-    if not isinstance(value, str):
-        fail(place, keyword, value, "a reference")
-    schema = place.scope.lookup(value, f"{place.path}/{keyword}")[0]
-    anchor = value.partition("#")[2]
-    is_dynamic = isinstance(schema, Mapping) and anchor and schema.get("$dynamicAnchor") == anchor
-    if is_dynamic and not builder.shelf.is_only_anchor(schema, "$dynamicAnchor", anchor):
-        _refuse(builder, place, reading, keyword, "may mean several places", "use '$ref'")
-    else:
-        ref(builder, place, reading, keyword, value)
-
-
-def recursive_ref(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
-    """`$recursiveRef`: a `$ref` to the root, unless `$recursiveAnchor` makes several places possible."""
-    if value != "#":
+    if keyword == "$recursiveRef" and value != "#":
         fail(place, keyword, value, "'#'")
-    root = place.scope.root
-    is_dynamic = isinstance(root, Mapping) and root.get("$recursiveAnchor") is True
-    if is_dynamic and not builder.shelf.is_only_anchor(root, "$recursiveAnchor", True):
-        _refuse(builder, place, reading, keyword, "may mean several places", "use '$ref'")
-    else:
-        ref(builder, place, reading, keyword, value)
+    builder.findings.enforced(place.path, keyword)
+    target = follow(builder, place, keyword)
+    if target is not None:
+        reading.applied.append(builder.shape_of(builder.child(*target, place.tracked)))
+        builder.passed(())
 
 
 def all_of(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
@@ -87,7 +66,7 @@ def one_of(builder: Builder, place: Place, reading: Reading, keyword: str, value
     """`oneOf`: a plain union where branches are disjoint, else ⋃ᵢ (Aᵢ ∩ ⋂ⱼ ¬Aⱼ) over the j that overlap i."""
     builder.findings.enforced(place.path, keyword)
     shapes = [builder.shape_of(branch) for branch in _branches(builder, place, keyword, value)]
-    overlaps = builder.overlaps.get(place.path)
+    overlaps = builder.overlaps.get(place.key)
     if overlaps is None:
         reading.applied.append(union(shapes))
         builder.check_later(place, reading, shapes)
@@ -107,7 +86,7 @@ def one_of(builder: Builder, place: Place, reading: Reading, keyword: str, value
         reading.applied.append(joined)
     except (NoComplement, LimitExceeded) as error:
         reason = error if isinstance(error, NoComplement) else "has too many alternatives"
-        i, j = builder.first_overlap(place.path)
+        i, j = builder.first_overlap(place.key)
         _refuse(
             builder, place, reading, keyword,
             f"has branches {i} and {j} that may overlap, and to exclude one from the other {reason}",
