@@ -44,13 +44,13 @@ u32 Automaton::gram_cost(Gram g) {
     }
     case GramKind::Members: {
       refresh(members_[n.a]);
-      if (members_[n.a].counting.active()) planner_->forget();
+      if (members_[n.a].counting.active() && !planner_->renew(members_[n.a])) return costs_[g];
       u32 open = term_text(members_[n.a].mark.open, nullptr);
       return saturating_add(open, members_rest(n.a, {}, false, nullptr));
     }
     case GramKind::Items: {
       refresh(items_[n.a]);
-      if (items_[n.a].counting.active()) planner_->forget();
+      if (items_[n.a].counting.active() && !planner_->renew(items_[n.a], n.a)) return costs_[g];
       u32 open = term_text(items_[n.a].mark.open, nullptr);
       return saturating_add(open, items_rest(n.a, {}, nullptr));
     }

@@ -265,5 +265,5 @@ def test_limits_name_their_place(keywords: Any) -> None:
     ],
 )
 def test_draft_4_negates_an_integer_by_its_text(schema: Any, kept: set[str]) -> None:
-    judge = Judge({"$schema": "http://json-schema.org/draft-04/schema#", **schema}, spelling="any")
+    judge = Judge({"$schema": "http://json-schema.org/draft-04/schema#", **schema}, numbers="any")
     assert {text for text in ("1", "1.0", "2.5", "1e2", "-3") if judge.accepts_text(text)} == kept
