@@ -97,7 +97,7 @@ def test_a_bad_schema_is_a_finding_of_its_kind(text: str, kind: str):
     [checked] = json.loads(result.stdout)["specifications"]
     assert checked["source"] == "standard input"
     assert not checked["clean"]
-    assert checked["findings"][0]["kind"] in kind.split()
+    assert checked["findings"][0]["code"] in kind.split()
     assert checked["findings"][0]["message"]
 
 

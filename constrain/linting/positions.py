@@ -13,6 +13,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from urllib.parse import unquote
 
+LINE_AND_COLUMN = re.compile(r"(?:line (\d+),? column (\d+)|(\d+):(\d+))")
+"""How errors name a place in a text."""
+
 TOKEN = re.compile(r'\s*(?:(?P<string>"(?:[^"\\]|\\.)*")|(?P<mark>[{}\[\]:,])|(?P<scalar>[^\s{}\[\]:,"]+))', re.DOTALL)
 
 

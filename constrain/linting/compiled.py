@@ -1,0 +1,45 @@
+"""What compiling says, as findings: one for each problem of an error, and for what a report does not promise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from constrain.errors import ConstrainError, PatternError, UnsupportedKeyword, shorten
+from constrain.linting.finding import Finding
+from constrain.report import Entry, Report
+
+AT_POSITION = "position "
+"""How a place in a pattern is named: with the number of code points before it."""
+
+
+def error_findings(error: ConstrainError) -> Iterator[Finding]:
+    """One finding for each problem that `error` carries; its code is the name of the error's class."""
+    code = type(error).__name__
+    if isinstance(error, UnsupportedKeyword):
+        for problem in error.problems:
+            message = f"{problem.keyword!r} {problem.reason}"
+            yield Finding(code, "error", message, at=problem.path, keyword=problem.keyword, help=problem.help)
+        return
+    message, at = error.message, error.at
+    if isinstance(error, PatternError) and at is None:
+        at = f"{AT_POSITION}{error.position}"
+    elif isinstance(error, PatternError):  # the place is that of the keyword
+        message = f"{message} at position {error.position} of {shorten(repr(error.pattern))}"
+    yield Finding(code, "error", message, at=at, expected=error.expected, help=error.help)
+
+
+CODES = {"not-enforced": "what was asked to be left out rather than refused", "approximated": "what is not exact"}
+
+
+def report_findings(report: Report) -> Iterator[Finding]:
+    """What is not enforced (a warning), and what is let through more narrowly than asked for (a note)."""
+    for entry in report:
+        if entry.status == "refused" or (entry.status == "approximated" and entry.direction == "wider"):
+            yield _of_entry(entry, "not-enforced")
+        elif entry.status == "approximated":
+            yield _of_entry(entry, "approximated")
+
+
+def _of_entry(entry: Entry, code: str) -> Finding:
+    severity = "warning" if code == "not-enforced" else "note"
+    return Finding(code, severity, f"{entry.keyword!r}: {entry.reason}", at=entry.path, keyword=entry.keyword)
