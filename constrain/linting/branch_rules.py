@@ -7,7 +7,9 @@ of a place and 1,500 pairs of a schema, and only where types and constants do no
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import combinations
 
+from constrain.errors import shorten
 from constrain.frontends.json_schema.questions import Questions
 from constrain.frontends.json_schema.shapes import ANYTHING, Child
 from constrain.linting.finding import Finding
@@ -82,16 +84,18 @@ class Branches:
         return outer == ANYTHING or self._questions.is_within(inner, outer)
 
     def _overlapping(self, place: Place, live: Mapping[int, Child]) -> Iterator[Finding]:
-        pairs = [
-            (i, j)
-            for i in live
-            for j in live
-            if i < j and not self._questions.is_disjoint(live[i], live[j])
-        ]  # fmt: skip
-        if pairs:
-            i, j = pairs[0]
-            more = f" (and {len(pairs) - 1} more pairs)" if len(pairs) > 1 else ""
+        """Scalars that two branches share; objects and arrays that do are often meant to be refused."""
+        for i, j in combinations(live, 2):
+            shared = None if self._questions.is_seen_disjoint(live[i], live[j]) else self._shared(live[i], live[j])
+            if shared is None:
+                continue
             yield found(
-                "overlapping-branches", place.path, f"branches {i} and {j} may share values{more}, which are refused",
+                "overlapping-branches", place.path,
+                f"branches {i} and {j} share values, such as {shorten(shared)}, which 'oneOf' refuses",
                 keyword="oneOf", help="use 'anyOf', or tell the branches apart by a required 'const'",
             )  # fmt: skip
+            return
+
+    def _shared(self, left: Child, right: Child) -> str | None:
+        self._pairs_left -= 1
+        return self._questions.shared_scalar(left, right) if self._pairs_left > 0 else None

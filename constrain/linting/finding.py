@@ -23,7 +23,7 @@ SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """`at` is a JSON pointer (`#/properties/n`) or a position; `keyword`, if given, is what of the schema there is meant.
+    """`at` is a JSON pointer (`#/properties/n`) or a position; `keyword`, if given, is the one meant there.
 
     `line` and `column` count from 1, in the specification's text, where there is one and they can be told.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from constrain.errors import shorten
+from constrain.errors import ConstrainError, shorten
 from constrain.frontends.json_schema.formats import FORMATS
 from constrain.frontends.json_schema.keywords import KEYWORDS, suggestion
 from constrain.linting.finding import Finding
@@ -29,9 +29,13 @@ ANNOTATIONS_ELSEWHERE = frozenset(
 )  # fmt: skip
 """Keywords of other tools that assert nothing; no word about them."""
 
+FOR_OTHERS = re.compile(r"x[-_]|[_@!#]|//")
+"""How names begin that are meant for somebody else, or switched off on purpose."""
+
 NUMBER_FORMATS = frozenset(
     ("int8", "int16", "int32", "int64", "uint", "uint8", "uint16", "uint32", "uint64", "int", "integer", "long", 
-     "float", "double", "decimal", "number", "timestamp", "unixtime", "unix-time", "epoch", "currency")
+     "float", "double", "decimal", "number", "timestamp", "utc-millisec",
+      "unixtime", "unix-time", "epoch", "currency")
 )  # fmt: skip
 """Formats that others define for numbers: no word about them on a number."""
 
@@ -82,13 +86,17 @@ def _unknown(place: Place, keyword: str) -> Iterator[Finding]:
                 keyword=keyword, help=help,
             )  # fmt: skip
         return
+    if keyword in ANNOTATIONS_ELSEWHERE or FOR_OTHERS.match(keyword):
+        return
     meant = suggestion(keyword, dialect.known)
     if meant is not None and meant not in place.keywords:
+        asserts = KEYWORDS[meant].kind in ("assertion", "applicator", "core")
         yield found(
-            "misspelt-keyword", place.path, f"{keyword!r} is not a keyword, and is ignored",
+            "misspelt-keyword" if asserts else "misspelt-annotation", place.path,
+            f"{keyword!r} is not a keyword, and is ignored",
             keyword=keyword, help=f"did you mean {meant!r}?",
         )  # fmt: skip
-    elif keyword not in ANNOTATIONS_ELSEWHERE and not re.match(r"x[-_]|\$|_|@|!|//", keyword):
+    elif not keyword.startswith("$"):
         yield found(
             "unknown-keyword", place.path, f"{shorten(repr(keyword))} is not a keyword, and is ignored",
             keyword=keyword, help="remove it, or let its name begin with 'x-' to show that it is meant for others",
@@ -159,6 +167,7 @@ def _beside_ref(place: Place) -> Iterator[Finding]:
         if keyword != "$ref"
         and keyword in place.dialect.known
         and KEYWORDS[keyword].kind in ("assertion", "applicator")
+        and not (keyword == "type" and schema["type"] == _type_of_target(place, schema["$ref"]))
     ]
     if hidden:
         which = _listed([repr(name) for name in hidden])
@@ -166,6 +175,14 @@ def _beside_ref(place: Place) -> Iterator[Finding]:
             "ignored-beside-ref", place.path, f"{place.dialect.name} ignores {which} beside '$ref'", keyword=hidden[0],
             help="write allOf: [{$ref: …}, {…}], or name a later dialect in '$schema'",
         )  # fmt: skip
+
+
+def _type_of_target(place: Place, reference: object) -> object:
+    try:
+        target = place.scope.lookup(reference, place.path)[0] if isinstance(reference, str) else None
+    except ConstrainError:
+        return None
+    return target.get("type") if isinstance(target, Mapping) else None
 
 
 def _types(place: Place) -> Iterator[Finding]:

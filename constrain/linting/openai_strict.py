@@ -6,9 +6,9 @@ As of:   2026-02 for the documented lists and limits (5,000 properties and 10 le
          1,000 `enum` values, before 500). Limits are those of models that are not fine-tuned.
 
 Not in the documentation, and known from the service's answers ("'oneOf' is not permitted", "$ref cannot have keywords
-{'description'}", seen until 2026-09) and from the check in its own Node library (openai-node, `lib/transform.ts`, 2026-07): `oneOf`,
-`uniqueItems`, `propertyNames`, `patternProperties`, `prefixItems`, `contains`, `dependencies`, `unevaluated*`,
-`minProperties`, `maxProperties`, `contentSchema`, and keywords beside `$ref`.
+{'description'}", seen until 2026-09) and from the check in its own Node library (openai-node, `lib/transform.ts`,
+2026-07): `oneOf`, `uniqueItems`, `propertyNames`, `patternProperties`, `prefixItems`, `contains`, `dependencies`,
+`unevaluated*`, `minProperties`, `maxProperties`, `contentSchema`, and keywords beside `$ref`.
 """
 
 from __future__ import annotations

@@ -23,6 +23,7 @@ class Rule:
 
 _KEYWORDS = (
     Rule("misspelt-keyword", "warning", "a keyword that does not exist, one edit away from one that does"),
+    Rule("misspelt-annotation", "note", "the same, where what was meant only describes"),
     Rule(
         "foreign-keyword",
         "warning",
@@ -60,7 +61,7 @@ _VALUES = (
     Rule("unsatisfiable", "warning", "a schema that no value satisfies; an optional member that can never be written"),
     Rule("dead-branch", "warning", "a branch of `anyOf` or `oneOf` that can never be the one"),
     Rule("redundant-branch", "note", "a branch of `anyOf` that another one covers"),
-    Rule("overlapping-branches", "note", "branches of `oneOf` that share values, which are therefore refused"),
+    Rule("overlapping-branches", "note", "branches of `oneOf` that share scalars, which are therefore refused"),
 )
 _STRINGS = (
     Rule("pattern-matches-nothing", "warning", "a pattern that no string matches"),

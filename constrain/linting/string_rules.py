@@ -51,7 +51,8 @@ def _pattern(text: str, at: str, keyword: str | None, what: str) -> Iterator[Fin
     elif everything:
         instead = "remove it" if what == "string" else "use 'additionalProperties'"
         yield found("pattern-matches-all", at, f"every {what} matches the pattern {shorten(repr(text))}",
-                    keyword=keyword, help=f"{instead}, or anchor it with '^' and '$' if the whole {what} is meant")  # fmt: skip
+                    keyword=keyword,
+                    help=f"{instead}, or anchor it with '^' and '$' if the whole {what} is meant")  # fmt: skip
 
 
 def unbounded_findings(place: Place, questions: Questions, child: Child | None) -> Iterator[Finding]:

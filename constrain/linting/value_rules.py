@@ -7,7 +7,7 @@ fails a format only is named only where that format is known completely.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from constrain.errors import ConstrainError, shorten
@@ -32,16 +32,18 @@ def duplicate_findings(place: Place) -> Iterator[Finding]:
     values = place.keywords.get("enum")
     if not isinstance(values, list):
         return
-    seen: dict[object, int] = {}
+    seen: set[object] = set()
+    left = SHOWN_VALUES
     for i, value in enumerate(values):
         try:
             key = value_key(freeze(value, place.path))
         except ConstrainError:
             continue
-        if key in seen:
+        if key in seen and left:
+            left -= 1
             yield found("duplicate-enum", place.at("enum", i), f"{shown(value)} stands in 'enum' twice",
                         help="remove one of them")  # fmt: skip
-        seen[key] = i
+        seen.add(key)
 
 
 def value_findings(place: Place, questions: Questions, without_formats: Questions) -> Iterator[Finding]:
@@ -68,7 +70,7 @@ def value_findings(place: Place, questions: Questions, without_formats: Question
     if isinstance(values, list) and says_more:
         excluded = [(i, value) for i, value in enumerate(values[:MAX_VALUES]) if is_plain(value) and refused(value)]
         if len(excluded) < len(values):
-            yield from _excluded(place, excluded)
+            yield from _excluded(place, excluded, lambda value: _culprit(place, rest, value, questions))
     constants = _constants(words)
     given = [("default", place.at("default"), words["default"])] if "default" in words else []
     examples = words.get("examples")
@@ -84,19 +86,30 @@ def value_findings(place: Place, questions: Questions, without_formats: Question
                 code, at, f"{shown(value)} is not what {wanted!r} asks for", help="give a value that is allowed"
             )
         elif refused(value):
-            yield found(code, at, f"{shown(value)} does not satisfy its own schema", help=_how(rest, value))
+            culprit = _culprit(place, rest, value, questions)
+            yield found(code, at, f"{shown(value)} does not satisfy its own schema{culprit}", help=_how(rest, value))
 
 
-def _excluded(place: Place, excluded: list[tuple[int, Any]]) -> Iterator[Finding]:
+def _excluded(place: Place, excluded: list[tuple[int, Any]], culprit: Callable[[Any], str]) -> Iterator[Finding]:
     for i, value in excluded[:SHOWN_VALUES]:
         yield found("excluded-enum-value", place.at("enum", i),
-                    f"{shown(value)} is excluded by what stands beside 'enum'",
+                    f"{shown(value)} is excluded by what stands beside 'enum'{culprit(value)}",
                     help="remove it, or correct its siblings")  # fmt: skip
     if len(excluded) > SHOWN_VALUES:
         i, _ = excluded[SHOWN_VALUES]
         yield found("excluded-enum-value", place.at("enum", i),
                     f"{len(excluded) - SHOWN_VALUES} more values are excluded by what stands beside 'enum'",
                     help="remove them, or correct the siblings")  # fmt: skip
+
+
+def _culprit(place: Place, schema: Mapping[str, Any], value: Any, questions: Questions) -> str:
+    """`: 'pattern' excludes it`, where one keyword alone does."""
+    for keyword in schema:
+        if keyword not in ANNOTATIONS and keyword in place.dialect.readers:
+            alone = questions.without(schema, *(name for name in schema if name != keyword))
+            if questions.refuses(questions.child(alone, place.path, place.scope), value):
+                return f": {keyword!r} excludes it"
+    return ""
 
 
 def _constants(words: Mapping[str, Any]) -> frozenset[object] | None:

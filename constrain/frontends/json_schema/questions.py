@@ -10,6 +10,7 @@ later: `settled` asks again with that known, until nothing changes.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -24,7 +25,9 @@ from constrain.frontends.json_schema.evaluate import belongs
 from constrain.frontends.json_schema.formats import is_narrower
 from constrain.frontends.json_schema.options import Formats, SchemaOptions
 from constrain.frontends.json_schema.shapes import Child, Shape, conjoin
+from constrain.frontends.json_schema.spelling import number_term
 from constrain.frontends.json_schema.values import freeze
+from constrain.grammar import regular
 
 _Answers = TypeVar("_Answers")
 
@@ -81,6 +84,21 @@ class Questions:
         if inner is None or outer is None or self._is_narrower(inner):
             return False
         return self.is_empty(conjoin(inner, self._builder.negate(outer)))
+
+    def shared_scalar(self, left: Child, right: Child) -> str | None:
+        """The JSON text of a string, number, boolean or null of both, unless one is not read exactly."""
+        try:
+            if not (self.shape(left).exact and self.shape(right).exact):
+                return None
+            shape = self._builder.shape_of(conjoin(left, right))
+            found = ["null"] if shape.null else [str(value).lower() for value in shape.booleans]
+            for term in (number_term(record, "canonical") for record in shape.numbers):
+                found += [text for text in [regular.witness(term)] if text is not None]
+            for term in (record.term() for record in shape.strings):
+                found += [json.dumps(text, ensure_ascii=False) for text in [regular.witness(term)] if text is not None]
+            return found[0] if found else None
+        except (ConstrainError, RecursionError):
+            return None
 
     def refuses(self, child: Child | None, value: Any) -> bool:
         """True if the parsed JSON `value` certainly does not satisfy `child` (but for formats known in part only)."""
