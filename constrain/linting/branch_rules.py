@@ -52,9 +52,9 @@ class Branches:
                 yield found("dead-branch", place.at(keyword, i), f"what stands beside {keyword!r} excludes this branch",
                             help="remove the branch, or correct what stands beside")  # fmt: skip
         if len(live) <= MAX_BRANCHES:
-            yield from self._covered(place, keyword, live)
+            yield from self._covered(place, keyword, live, ANYTHING if beside is None else beside)
 
-    def _covered(self, place: Place, keyword: str, live: Mapping[int, Child]) -> Iterator[Finding]:
+    def _covered(self, place: Place, keyword: str, live: Mapping[int, Child], beside: Child) -> Iterator[Finding]:
         said: set[int] = set()
         for i, inner in live.items():
             for j, outer in live.items():
@@ -75,7 +75,7 @@ class Branches:
                         help="use 'anyOf', or make the branches exclude each other",
                     )  # fmt: skip
         if keyword == "oneOf" and not said:
-            yield from self._overlapping(place, live)
+            yield from self._overlapping(place, live, beside)
 
     def _is_covered(self, inner: Child, outer: Child) -> bool:
         if self._pairs_left <= 0 or self._questions.is_seen_disjoint(inner, outer):
@@ -83,10 +83,12 @@ class Branches:
         self._pairs_left -= 1
         return outer == ANYTHING or self._questions.is_within(inner, outer)
 
-    def _overlapping(self, place: Place, live: Mapping[int, Child]) -> Iterator[Finding]:
+    def _overlapping(self, place: Place, live: Mapping[int, Child], beside: Child) -> Iterator[Finding]:
         """Scalars that two branches share; objects and arrays that do are often meant to be refused."""
         for i, j in combinations(live, 2):
-            shared = None if self._questions.is_seen_disjoint(live[i], live[j]) else self._shared(live[i], live[j])
+            shared = (
+                None if self._questions.is_seen_disjoint(live[i], live[j]) else self._shared(live[i], live[j], beside)
+            )
             if shared is None:
                 continue
             yield found(
@@ -96,6 +98,6 @@ class Branches:
             )  # fmt: skip
             return
 
-    def _shared(self, left: Child, right: Child) -> str | None:
+    def _shared(self, left: Child, right: Child, beside: Child) -> str | None:
         self._pairs_left -= 1
-        return self._questions.shared_scalar(left, right) if self._pairs_left > 0 else None
+        return self._questions.shared_scalar(left, right, beside) if self._pairs_left > 0 else None

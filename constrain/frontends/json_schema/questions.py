@@ -85,12 +85,13 @@ class Questions:
             return False
         return self.is_empty(conjoin(inner, self._builder.negate(outer)))
 
-    def shared_scalar(self, left: Child, right: Child) -> str | None:
-        """The JSON text of a string, number, boolean or null of both, unless one is not read exactly."""
+    def shared_scalar(self, left: Child, right: Child, beside: Child) -> str | None:
+        """The JSON text of a scalar of both (and `beside`), unless one is not read exactly, or neither names types."""
         try:
-            if not (self.shape(left).exact and self.shape(right).exact):
+            shapes = self.shape(left), self.shape(right)
+            if not all(shape.exact for shape in shapes) or all(_has_all_types(shape) for shape in shapes):
                 return None
-            shape = self._builder.shape_of(conjoin(left, right))
+            shape = self._builder.shape_of(conjoin(conjoin(left, right), beside))
             found = ["null"] if shape.null else [str(value).lower() for value in shape.booleans]
             for term in (number_term(record, "canonical") for record in shape.numbers):
                 found += [text for text in [regular.witness(term)] if text is not None]
@@ -123,6 +124,10 @@ class Questions:
 
     def _is_narrower(self, child: Child) -> bool:
         return any(is_narrower(part) for record in self.shape(child).strings for part in record.parts)
+
+
+def _has_all_types(shape: Shape) -> bool:
+    return bool(shape.null and shape.booleans and shape.numbers and shape.strings and shape.arrays and shape.objects)
 
 
 def shelf_of(schema: Any, options: SchemaOptions) -> Shelf:
