@@ -69,7 +69,7 @@ def _of_shapes(shelf: Shelf, options: SchemaOptions, places: Sequence[Place], st
         branches = Branches(questions)
         found: list[Finding] = []
         empty: dict[str, Finding] = {}
-        for place in asked:
+        for place in reversed(asked):  # what is inside first: then its holder is decided at once
             child = questions.child(place.schema, place.path, place.scope)
             finding = emptiness_finding(place, questions, child)
             if finding is not None:

@@ -44,6 +44,8 @@ def locate(text: str, pointers: Iterable[str]) -> dict[str, Position]:
     a member of an object, else of the value."""
     wanted = {normalised(pointer): pointer for pointer in pointers}
     found: dict[str, Position] = {}
+    if not wanted:
+        return found
     for pointer, offset in value_offsets(text):
         if pointer in wanted:
             found.setdefault(wanted.pop(pointer), position_at(text, offset))
