@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from constrain.errors import ConstrainError, PatternError, UnsupportedKeyword, shorten
-from constrain.linting.finding import Finding
+from constrain.linting.finding import Finding, Severity
 from constrain.report import Entry, Report
 
 AT_POSITION = "position "
@@ -28,7 +28,16 @@ def error_findings(error: ConstrainError) -> Iterator[Finding]:
     yield Finding(code, "error", message, at=at, expected=error.expected, help=error.help)
 
 
-CODES = {"not-enforced": "what was asked to be left out rather than refused", "approximated": "what is not exact"}
+CODES = {
+    "not-enforced": "what cannot be enforced, and was asked to be left out rather than refused",
+    "approximated": "what is enforced, but lets fewer values through than it says",
+}
+"""The codes of what a report does not promise."""
+
+
+def severity_of(code: str) -> Severity:
+    """A warning for what is not enforced, a note for what is not exact."""
+    return "warning" if code == "not-enforced" else "note"
 
 
 def report_findings(report: Report) -> Iterator[Finding]:
@@ -41,5 +50,4 @@ def report_findings(report: Report) -> Iterator[Finding]:
 
 
 def _of_entry(entry: Entry, code: str) -> Finding:
-    severity = "warning" if code == "not-enforced" else "note"
-    return Finding(code, severity, f"{entry.keyword!r}: {entry.reason}", at=entry.path, keyword=entry.keyword)
+    return Finding(code, severity_of(code), f"{entry.keyword!r}: {entry.reason}", at=entry.path, keyword=entry.keyword)

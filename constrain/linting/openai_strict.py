@@ -2,8 +2,10 @@
 
 Source:  OpenAI, "Structured model outputs", section "Supported schemas",
          https://developers.openai.com/api/docs/guides/structured-outputs#supported-schemas
-As of:   2026-02 for the documented lists and limits (5,000 properties and 10 levels; until 2025 it was 100 and 5;
-         1,000 `enum` values, before 500). Limits are those of models that are not fine-tuned.
+As of:   2026-02 for the documented lists and limits (5,000 properties and 10 levels, once 100 and 5; 1,000 `enum`
+         values, once 500), read in dated copies of that page, which has no date itself: the profile 202602 of
+         https://jsonschemaprofiles.unitvectorylabs.com/schemas/openai, and later quotations that agree with it.
+         For models that are not fine-tuned; those accept less.
 
 Not in the documentation, and known from the service's answers ("'oneOf' is not permitted", "$ref cannot have keywords
 {'description'}", seen until 2026-09) and from the check in its own Node library (openai-node, `lib/transform.ts`,

@@ -130,14 +130,6 @@ def test_the_report_says_what_became_of_each_keyword(person: str):
     ).items()
 
 
-def test_a_misspelt_keyword_is_a_warning_and_under_strict_a_finding():
-    slip = '{"type": "string", "maxLenght": 3}'
-    relaxed = invoke("check", "-", stdin=slip)
-    assert relaxed.exit_code == 0
-    assert "standard input:1:20: warning:" in relaxed.stdout and "maxLength" in relaxed.stdout
-    assert invoke("check", "--strict", "-", stdin=slip).exit_code == 1
-
-
 # ---------------------------------------------------------------- match
 
 

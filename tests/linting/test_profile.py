@@ -45,7 +45,7 @@ REFUSED: list[tuple[str, Any, str]] = [
     ("open-object", strict(a={"type": ["object", "null"]}), "#/properties/a"),
     ("optional-member", {**strict(a={"type": "string"}, b={"type": "string"}), "required": ["a"]}, "#/properties/b"),
     ("refused-keyword", strict(a={"oneOf": [{"type": "string"}, {"type": "null"}]}), "#/properties/a"),
-    ("refused-keyword", strict(a={"type": "array", "items": {"type": "string"}, "uniqueItems": True}), "#/properties/a"),
+    ("refused-keyword", strict(a={"type": "array", "items": {"type": "null"}, "uniqueItems": True}), "#/properties/a"),
     ("refused-keyword", strict(a={"type": "array", "items": [{"type": "string"}]}), "#/properties/a"),
     ("refused-keyword", strict(a={"not": {"type": "null"}}), "#/properties/a"),
     ("undocumented-keyword", strict(a={"type": "string", "minLength": 2}), "#/properties/a"),
