@@ -50,8 +50,8 @@ def of_profile(profile: Profile) -> Iterator[str]:
     yield f"- formats: {code_list(profile.formats)}"
     yield (
         f"- limits: {limits.properties:,} members in all, {limits.depth} levels of objects, "
-        f"{limits.enum_values:,} `enum` values in all, {limits.characters:,} characters of names and constants in all, and "
-        f"{limits.large_enum_characters:,} characters in an `enum` of more than {limits.large_enum} strings\n"
+        f"{limits.enum_values:,} `enum` values in all, {limits.characters:,} characters of names and constants in all, "
+        f"and {limits.large_enum_characters:,} characters in an `enum` of more than {limits.large_enum} strings\n"
     )
     yield "| code | what is found |"
     yield "|:--|:--|"
