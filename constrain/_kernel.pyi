@@ -54,6 +54,9 @@ class Grammar:
         low: int,
         high: int,
         encoding: int,
+        ways: Sequence[Sequence[tuple[int, int, Sequence[int]]]],
+        class_ways: Sequence[Sequence[tuple[int, int, Sequence[int]]]],
+        conditions: Sequence[Sequence[tuple[int, int, bool]]],
     ) -> int: ...
     def items(
         self,
@@ -66,6 +69,9 @@ class Grammar:
         item: int,
         encoding: int,
         numbers_any: bool,
+        prefix_ways: Sequence[Sequence[tuple[int, int, Sequence[int]]]],
+        rest_ways: Sequence[tuple[int, int, Sequence[int]]],
+        conditions: Sequence[Sequence[tuple[int, int, bool]]],
     ) -> int: ...
     def set_deadline(self, seconds: float) -> None: ...
     def finish(self, start: int) -> None: ...

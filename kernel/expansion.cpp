@@ -103,13 +103,11 @@ void Automaton::open_gram(Gather& g, Gram x, State below) {
       if (n.c == 0) add_state(g, below);
       if (n.d > 0) open_gram(g, n.a, single({FrameKind::Repetition, x, next_count(0, n.c, n.d)}, below));
       break;
-    case GramKind::Members: {
-      Progress start{0, 0, 0, 0};
-      open_term(g, members_[n.a].mark.open, single({FrameKind::Members, n.a, progress(start)}, below));
+    case GramKind::Members:
+      open_term(g, members_[n.a].mark.open, single({FrameKind::Members, n.a, progress({})}, below));
       break;
-    }
     case GramKind::Items:
-      open_term(g, items_[n.a].mark.open, single({FrameKind::Items, n.a, 0, 0}, below));
+      open_term(g, items_[n.a].mark.open, single({FrameKind::Items, n.a, progress({})}, below));
       break;
   }
 }
@@ -145,15 +143,15 @@ void Automaton::open_frame(Gather& g, const Frame& f, State below) {
       open_any_key(g, f, below);
       break;
     case FrameKind::AfterKey: {
-      Progress p = next_progress(members_[f.a], progresses_[f.b], f.c);
-      if (members_[f.a].any_order) p.seen = with_bit(p.seen, f.c);
-      State rest = single({FrameKind::Members, f.a, progress(p)}, below);
-      open_term(g, members_[f.a].mark.colon, single({FrameKind::Gram, members_[f.a].members[f.c].value}, rest));
+      const MemberDef& member = members_[f.a].members[f.c];
+      const Progress p = next_progress(members_[f.a], progresses_[f.b], f.c);
+      open_term(g, members_[f.a].mark.colon, value_state(f.a, p, member.value, member.ways, below));
       break;
     }
     case FrameKind::AfterClass: {
-      State rest = single({FrameKind::Members, f.a, f.b}, below);
-      open_term(g, members_[f.a].mark.colon, single({FrameKind::Gram, members_[f.a].classes[f.c].value}, rest));
+      const NameClassDef& names = members_[f.a].classes[f.c];
+      const Progress p = progresses_[f.b];
+      open_term(g, members_[f.a].mark.colon, value_state(f.a, p, names.value, names.ways, below));
       break;
     }
     case FrameKind::Items:
@@ -188,32 +186,34 @@ void Automaton::open_any_key(Gather& g, const Frame& f, State below) {
   const Progress p = progresses_[f.b];
   if (!extras_allowed(members_[f.a], p)) return;
   for (u32 c = 0; c < members_[f.a].classes.size(); ++c) {
-    if (!members_[f.a].classes[c].alive) continue;
-    Term key = class_key(f.a, c, p.extras);
+    if (!members_[f.a].classes[c].alive || !class_allowed(members_[f.a], c, p)) continue;
+    Term key = class_key(f.a, c, p.written);
     if (terms.alive(key)) add(g, {FrameKind::ClassKey, f.a, f.b, c, key, 0}, below);
   }
 }
 
 void Automaton::open_items(Gather& g, const Frame& f, State below) {
-  const u32 count = f.b;
-  const u32 min = items_[f.a].min_count, max = items_[f.a].max_count;
+  const Progress p = progresses_[f.b];
   const Punctuation mark = items_[f.a].mark;
-  if (count >= min) open_term(g, mark.close, below);
-  if (count >= items_[f.a].reachable) return;
-  State next;
+  if (closable(items_[f.a], p)) open_term(g, mark.close, below);
+  if (p.count >= items_[f.a].reachable) return;
+  std::vector<Entry> items;
   if (items_[f.a].unique) {
-    Term item = unique_item(f.a, f.c);
-    if (!terms.alive(item) || (seen_[f.c].unknown && !value_left(f.a, f.c))) return;
-    next = single({FrameKind::Unique, f.a, count, f.c, item, 0}, below);
+    const Term item = unique_item(f.a, p.written);
+    if (!terms.alive(item) || (seen_[p.written].unknown && !value_left(f.a, p.written))) return;
+    for (const Choice& c : item_choices(f.a, p)) {
+      const Term one = c.whole ? item : terms.conj(item, items_[f.a].ways(p.count)[c.way].item);
+      if (terms.alive(one)) items.push_back({intern_frame({FrameKind::Unique, f.a, f.b, c.way, one, 0}), below});
+    }
   } else {
-    const auto& prefix = items_[f.a].prefix;
-    const Gram item = count < prefix.size() ? prefix[count] : items_[f.a].rest;
-    u32 after = max == kUnbounded && items_[f.a].reachable == kUnbounded
-                    ? std::min(count + 1, std::max({min, 1u, static_cast<u32>(prefix.size())}))
-                    : count + 1;
-    next = single({FrameKind::Gram, item}, single({FrameKind::Items, f.a, after, 0}, below));
+    for (const Choice& c : item_choices(f.a, p)) {
+      const State rest = single({FrameKind::Items, f.a, progress(c.next)}, below);
+      items.push_back({intern_frame({FrameKind::Gram, c.value}), rest});
+    }
   }
-  if (count == 0) add_state(g, next);
+  if (items.empty()) return;
+  const State next = intern_state(items, false);
+  if (p.count == 0) add_state(g, next);
   else open_term(g, mark.separator, next);
 }
 
@@ -264,10 +264,7 @@ void Automaton::step_frame(Gather& g, const Frame& f, State below, u8 byte) {
         add(g, {FrameKind::ClassKey, f.a, f.b, f.c, d, capture}, below);
         break;
       }
-      std::string raw = captured(capture);
-      Progress p = next_progress(members_[f.a], progresses_[f.b], kNone);
-      p.extras = link(seen_table_, seen_, p.extras,
-                      text_id(decode_json_string(std::string_view(raw).substr(1, raw.size() - 2))));
+      const Progress p = with_name(next_progress(members_[f.a], progresses_[f.b], kNone), captured(capture));
       add_state(g, single({FrameKind::AfterClass, f.a, progress(p), f.c}, below));
       break;
     }
@@ -277,9 +274,8 @@ void Automaton::step_frame(Gather& g, const Frame& f, State below, u8 byte) {
       u32 capture = link(capture_table_, captures_, f.e, byte);
       if (d != kEpsilon) add(g, {FrameKind::Unique, f.a, f.b, f.c, d, capture}, below);
       if (terms.nullable(d)) {
-        u32 seen = link(seen_table_, seen_, f.c, text_id(value_of(captured(capture))));
-        const ItemsDef& def = items_[f.a];
-        add_state(g, single({FrameKind::Items, f.a, next_count(f.b, def.min_count, def.max_count), seen}, below));
+        const Progress p = with_value(f, text_id(value_of(captured(capture))));
+        add_state(g, single({FrameKind::Items, f.a, progress(p)}, below));
       }
       break;
     }

@@ -1,7 +1,7 @@
 // Building a grammar, and the interning of frames, states and texts.
-#include "grammar.hpp"
-
 #include <algorithm>
+
+#include "plans.hpp"
 
 namespace constrain {
 
@@ -96,13 +96,16 @@ Automaton::Automaton(const ByteSet& alphabet, const Limits& l) : terms(alphabet,
   std::vector<Entry> none;
   intern_state(none, false);
   intern_state(none, true);
+  planner_ = std::make_unique<Planner>(*this);
 }
+
+Automaton::~Automaton() = default;
 
 size_t Automaton::memory() const {
   return terms.memory() + frames_.size() * sizeof(Frame) + states_.size() * sizeof(Shape) +
          entries_.size() * sizeof(Entry) + progresses_.size() * sizeof(Progress) +
          (captures_.size() + seen_.size()) * sizeof(Link) + frame_table_.bytes() + state_table_.bytes() +
-         capture_table_.bytes() + seen_table_.bytes() + steps_.bytes() + unions_.bytes();
+         vectors_.bytes() + planner_->bytes() + capture_table_.bytes() + seen_table_.bytes() + steps_.bytes() + unions_.bytes();
 }
 
 // ---------------------------------------------------------------- building
@@ -137,6 +140,12 @@ Gram Automaton::repetition(Gram item, Gram separator, u32 min, u32 max) {
   return gram(GramKind::Repetition, item, separator, min, max);
 }
 
+// With conditions, every value has ways: one that advances nothing if none were given. Without, none has.
+static void complete_ways(const Counting& counting, Gram value, std::vector<Way>& ways) {
+  if (!counting.active()) ways.clear();
+  else if (ways.empty()) ways.push_back({value, {}});
+}
+
 Gram Automaton::members(MembersDef def) {
   for (auto& c : def.classes) c.id = class_count_++;
   for (auto& m : def.members) {
@@ -146,6 +155,12 @@ Gram Automaton::members(MembersDef def) {
     m.key = terms.cat(q, terms.cat(terms.spelled(m.name, def.encoding), q));
   }
   if (def.encoding == Encoding::Json) build_keys(def);
+  def.counting.prepare(def.min_count, def.max_count != kUnbounded);
+  for (auto& m : def.members) complete_ways(def.counting, m.value, m.ways);
+  for (auto& c : def.classes) complete_ways(def.counting, c.value, c.ways);
+  def.id = static_cast<u32>(members_.size());
+  def.first_member = member_count_;
+  member_count_ += static_cast<u32>(def.members.size());
   members_.push_back(std::move(def));
   return gram(GramKind::Members, static_cast<u32>(members_.size() - 1), 0, 0, 0);
 }
@@ -193,6 +208,17 @@ Gram Automaton::items(ItemsDef def) {
     t = terms.cat(terms.repeat(terms.bytes(blank), 0, kUnbounded), t);
     def.item = terms.conj(def.item, terms.complement(t));
   }
+  def.counting.prepare(std::max(def.min_count, static_cast<u32>(def.prefix.size())), def.max_count != kUnbounded);
+  if (def.counting.active()) {
+    def.prefix_ways.resize(def.prefix.size());
+    for (u32 i = 0; i < def.prefix.size(); ++i) complete_ways(def.counting, def.prefix[i], def.prefix_ways[i]);
+    if (def.rest != kNone) complete_ways(def.counting, def.rest, def.rest_ways);
+    for (Way& w : def.rest_ways)
+      if (w.item == kEmpty) w.item = def.item;
+  } else {
+    def.prefix_ways.clear();
+    def.rest_ways.clear();
+  }
   items_.push_back(std::move(def));
   return gram(GramKind::Items, static_cast<u32>(items_.size() - 1), 0, 0, 0);
 }
@@ -220,6 +246,17 @@ void Automaton::finish(Gram start) {
   start_ = close(g);
 }
 
+static void note_advancing(std::vector<Advancing>& list, const std::vector<Way>& ways, u32 place, u32 more = 0) {
+  for (const Way& w : ways) {
+    if (!w.alive) continue;
+    for (u32 c : w.counters) {
+      auto& places = list[c].places;
+      if (more > 0) list[c].more = more;
+      else if (places.empty() || places.back() != place) places.push_back(place);
+    }
+  }
+}
+
 void Automaton::refresh(MembersDef& def) {
   const u32 n = static_cast<u32>(def.members.size());
   def.extras = 0;
@@ -244,10 +281,30 @@ void Automaton::refresh(MembersDef& def) {
     def.required_from[i] = def.required_from[i + 1] + def.members[i].required;
     def.alive_from[i] = def.alive_from[i + 1] + def.members[i].alive;
   }
+  if (!def.counting.active()) return;
+  for (auto& c : def.classes) refresh(c.ways);
+  def.counted.clear();
+  def.spare.clear();
+  def.advancing.assign(def.counting.caps.size(), {});
+  for (u32 i = 0; i < n; ++i) {
+    MemberDef& m = def.members[i];
+    refresh(m.ways);
+    const bool counts = std::any_of(m.ways.begin(), m.ways.end(), [](const Way& w) { return w.alive && !w.counters.empty(); });
+    if (m.alive && counts) def.counted.push_back(i);
+    else if (m.alive && !m.required) def.spare.push_back(i);
+    if (m.alive) note_advancing(def.advancing, m.ways, i);
+  }
+  for (u32 c = 0; c < def.classes.size(); ++c)
+    if (def.classes[c].alive) note_advancing(def.advancing, def.classes[c].ways, kNone, c + 1);
 }
 
 void Automaton::refresh(ItemsDef& def) {
   def.reachable = def.max_count;
+  for (auto& ways : def.prefix_ways) refresh(ways);
+  refresh(def.rest_ways);
+  def.advancing.assign(def.counting.caps.size(), {});
+  for (u32 i = 0; i < def.prefix_ways.size(); ++i) note_advancing(def.advancing, def.prefix_ways[i], i);
+  note_advancing(def.advancing, def.rest_ways, kNone, 1);
   if (def.unique) {
     if (!terms.alive(def.item)) def.reachable = 0;
     return;

@@ -17,6 +17,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "counters.hpp"
 #include "terms.hpp"
 
 namespace constrain {
@@ -25,17 +26,27 @@ using Gram = u32;   // a grammar term
 using State = u32;  // an interned set of stacks
 constexpr State kDead = 0, kDone = 1;
 
+struct Advancing {           // what may advance one counter
+  std::vector<u32> places;  // declared members, or items of the prefix, ascending
+  u32 more = 0;             // the number, from 1, of the last class of names, or of the rest; 0: none
+  size_t from(u32 place) const {
+    return static_cast<size_t>(places.end() - std::lower_bound(places.begin(), places.end(), place));
+  }
+};
+
 struct MemberDef {
   std::string name;  // UTF-8
   Gram value;
   bool required;
+  std::vector<Way> ways;  // none without conditions
   bool alive = true;
-  Term key = kEpsilon;  // every spelling, with quotes
+  Term key = kEpsilon;    // every spelling, with quotes
 };
 
 struct NameClassDef {
   Term body;  // names, spelled, without quotes, declared ones excluded
   Gram value;
+  std::vector<Way> ways;  // none without conditions
   bool alive = true;
   u64 count = 0;  // how many names, capped
   u32 id = 0;     // unique in the automaton
@@ -58,10 +69,14 @@ struct MembersDef {
   bool any_order;
   u32 min_count, max_count;
   Encoding encoding;
+  Counting counting;
+  u32 id = 0, first_member = 0;       // numbers in the automaton
   std::vector<KeyNode> keys;          // empty: spelled in many ways, matched by terms
   std::vector<u32> next_required;     // first required member at or after i
   std::vector<u32> required_from, alive_from;
   u64 extras = 0;                     // names of all live classes, capped
+  std::vector<u32> counted, spare;    // with conditions: members that advance counters; optional live ones that do not
+  std::vector<Advancing> advancing;   // by counter
 };
 
 struct ItemsDef {
@@ -73,7 +88,12 @@ struct ItemsDef {
   Encoding encoding;
   bool numbers_any;
   Term item = kEmpty;  // unique: the regular term of one item
+  Counting counting;
+  std::vector<std::vector<Way>> prefix_ways;  // none without conditions
+  std::vector<Way> rest_ways;
+  std::vector<Advancing> advancing;  // by counter
   u32 reachable = 0;   // max_count, or the first place whose item is dead
+  const std::vector<Way>& ways(u32 place) const { return place < prefix_ways.size() ? prefix_ways[place] : rest_ways; }
 };
 
 enum class FrameKind : u32 {
@@ -87,14 +107,40 @@ enum class FrameKind : u32 {
   AfterKey,   // a: members, b: progress, c: member
   ClassKey,   // a: members, b: progress, c: class, d: term left, e: capture
   AfterClass, // a: members, b: progress (with the name), c: class
-  Items,      // a: items, b: count, c: seen
-  Unique,     // a: items, b: count, c: seen, d: term left, e: capture
+  Items,      // a: items, b: progress             between two items
+  Unique,     // a: items, b: progress, c: way, d: term left, e: capture
 };
 
 struct Frame {
   FrameKind kind;
   u32 a = 0, b = 0, c = 0, d = 0, e = 0;
   bool operator==(const Frame&) const = default;
+};
+
+// How far a container is. Of an object: `pos` is the first declared name that may still come (declared order), `seen` the
+// declared names that came (any order), `written` a chain of the other names that came. Of an array: `written` is a
+// chain of the values that must not come again.
+struct Progress {
+  u32 pos = 0, count = 0, seen = 0, written = 0;
+  u32 counters = 0;  // a vector's id
+  bool operator==(const Progress&) const = default;
+};
+
+struct Choice {  // a value that may come, and the progress behind it
+  Gram value;
+  u32 way;
+  bool whole;  // stands for all ways
+  Progress next;
+};
+
+struct MemberText {  // one of the declared members of a completion
+  u32 member;
+  Gram value;
+};
+
+struct ExtraText {  // members of a class
+  u32 cls, amount;
+  Gram value;
 };
 
 struct Entry {
@@ -108,9 +154,12 @@ struct DepthGuard {
   ~DepthGuard() { --depth; }
 };
 
+class Planner;
+
 class Automaton {
  public:
   Automaton(const ByteSet& alphabet, const Limits& limits);
+  ~Automaton();
 
   // ---- building
   Terms terms;
@@ -146,8 +195,8 @@ class Automaton {
   const Frame& frame(u32 f) const { return frames_[f]; }
   const MembersDef& members_def(u32 m) const { return members_[m]; }
   const ItemsDef& items_def(u32 i) const { return items_[i]; }
-  bool eligible(const MembersDef& def, u32 progress, u32 member) const;
-  bool any_eligible(const MembersDef& def, u32 progress, const KeyNode& node) const;
+  bool eligible(const MembersDef& def, u32 progress, u32 member);
+  bool any_eligible(const MembersDef& def, u32 progress, const KeyNode& node);
   State after_key(const Frame& key, u32 member, State below);    // expanded
   State after_class_unknown(const Frame& key, State below);      // not expanded; the name is unknown
   State after_unique_unknown(const Frame& item, State below);
@@ -157,14 +206,11 @@ class Automaton {
   Limits limits;
 
  private:
+  friend class Planner;
   enum class GramKind : u8 { Lexeme, Sequence, Choice, Rule, Repetition, Members, Items };
   struct GramNode {
     GramKind kind;
     u32 a, b, c, d;
-  };
-  struct Progress {
-    u32 pos, count, seen, extras;
-    bool operator==(const Progress&) const = default;
   };
   struct Link {  // a chain: names or values seen, bytes captured
     u32 parent, item;
@@ -192,8 +238,10 @@ class Automaton {
   void step_frame(Gather& g, const Frame& f, State below, u8 byte);
 
   u32 progress(const Progress& p);
-  Progress next_progress(const MembersDef& def, const Progress& p, u32 member) const;
+  Progress next_progress(const MembersDef& def, const Progress& p, u32 member);
+  Progress with_name(Progress p, const std::string& raw);  // `raw`: as written, with quotes
   bool closable(const MembersDef& def, const Progress& p) const;
+  bool closable(const ItemsDef& def, const Progress& p) const;
   bool extras_allowed(const MembersDef& def, const Progress& p) const;
   bool has_next(const MembersDef& def, u32 m, u32 progress);
   Term class_key(u32 members, u32 cls, u32 extras);       // quote, names not seen, quote
@@ -204,14 +252,25 @@ class Automaton {
   bool has_bit(u32 set, u32 bit) const;
   Term unique_item(u32 items, u32 seen);
   bool value_left(u32 items, u32 seen);
+  Progress with_item(const ItemsDef& def, const Progress& p) const;
+  Progress with_value(const Frame& unique, u32 value);
   Term value_spellings(const ItemsDef& def, const std::string& value);
   std::string value_of(const std::string& text) const;    // canonical form of a JSON scalar
   void build_keys(MembersDef& def);
 
+  Progress with_way(const Counting& counting, Progress p, const Way& way);
+  std::vector<Choice> choices(u32 m, const Progress& p, Gram value, const std::vector<Way>& ways);
+  std::vector<Choice> item_choices(u32 i, const Progress& p);
+  State value_state(u32 m, const Progress& p, Gram value, const std::vector<Way>& ways, State below);
+  u32 value_rest(u32 m, const Progress& p, Gram value, const std::vector<Way>& ways, std::string* out);
+  bool class_allowed(const MembersDef& def, u32 cls, const Progress& p);
+
   u32 gram_cost(Gram g);
   u64 extras_left(const MembersDef& def, u32 extras) const;
   u32 members_rest(u32 m, Progress p, bool at_key, std::string* out);
-  u32 items_rest(u32 i, u32 count, u32 seen, std::string* out);
+  u32 members_text(u32 m, Progress p, bool at_key, std::vector<MemberText> members, const std::vector<ExtraText>& extras,
+                   u32 wanted, std::string* out);
+  u32 items_rest(u32 i, Progress p, std::string* out);
   void refresh(MembersDef& def);
   void refresh(ItemsDef& def);
   u32 gram_text(Gram g, std::string* out);
@@ -234,15 +293,21 @@ class Automaton {
   std::vector<std::vector<u64>> bitsets_{{}};
   std::vector<std::string> texts_;
   IdTable frame_table_, state_table_, progress_table_, capture_table_, seen_table_, text_table_, bitset_table_;
-  PairMemo steps_, unions_, class_keys_, unique_items_;
+  PairMemo steps_, unions_, class_keys_, unique_items_, eligible_;
+  CountVectors vectors_;
+  std::unique_ptr<Planner> planner_;
   State start_ = kDead;
-  u32 depth_ = 0, class_count_ = 0;
+  u32 depth_ = 0, class_count_ = 0, member_count_ = 0;
   std::unordered_map<State, u32> opening_;  // states whose expansion is under way, by depth
   u32 lowest_met_ = kNone;                  // the outermost of these that was met again
+  void refresh(std::vector<Way>& ways) {
+    for (Way& w : ways) w.alive = costs_[w.value] != kUnbounded;
+  }
   u32 next_count(u32 count, u32 min, u32 max) const {
     return max == kUnbounded ? std::min(count + 1, std::max(min, 1u)) : count + 1;
   }
   static constexpr u32 kUnknownText = kNone - 1;
+  static constexpr u32 kUnknownName = 0xF0000000;  // + class: one of its names, where classes are told apart
 };
 
 std::string decode_json_string(std::string_view raw);  // without quotes; well-formed by construction

@@ -209,28 +209,33 @@ class Lowering:
             if declared:
                 names = t.intersection(names, t.Not(t.LiteralSet(declared)))
             bodies.append(self.regular(names, encoding))
+        counters = _counter_numbers(term.conditions)
         return self.kernel.members(
             [m.name.encode() for m in members],
-            [self._term(m.value) for m in members],
+            [self._term(_whole(m.value)) for m in members],
             [m.required for m in members],
             bodies,
-            [self._term(c.value) for c in term.classes],
+            [self._term(_whole(c.value)) for c in term.classes],
             self._marks(term.punctuation),
             term.order == "any",
             term.min_count,
             UNBOUNDED if term.max_count is None else term.max_count,
             encoding,
+            [self._ways(m.value, counters) for m in members],
+            [self._ways(c.value, counters) for c in term.classes],
+            _conditions(term.conditions, counters),
         )
 
     def _items(self, term: t.Items) -> int:
+        counters = _counter_numbers(term.conditions)
         item = EMPTY_TERM
         rest = NONE
         if term.unique:
-            item = self.regular(_only_lexeme(term.rest)) if term.rest is not None else EMPTY_TERM
-        elif term.rest is not None:
-            rest = self._term(term.rest)
+            item = self.regular(_only_lexeme(_whole(term.rest))) if term.rest is not None else EMPTY_TERM
+        if term.rest is not None and (term.conditions or not term.unique):
+            rest = self._term(_whole(term.rest))
         return self.kernel.items(
-            [self._term(item_term) for item_term in term.prefix],
+            [self._term(_whole(item_term)) for item_term in term.prefix],
             rest,
             self._marks(term.punctuation),
             term.min_count,
@@ -239,7 +244,43 @@ class Lowering:
             item,
             ENCODINGS[term.encoding],
             term.numbers == "any",
+            [self._ways(item_term, counters) for item_term in term.prefix],
+            [] if term.rest is None else self._ways(term.rest, counters, unique=term.unique),
+            _conditions(term.conditions, counters),
         )
+
+    def _ways(
+        self, value: t.Grammar | t.Counted, counters: dict[int, int], *, unique: bool = False
+    ) -> list[tuple[int, int, list[int]]]:
+        """(value, its regular term where items must differ, counters) of each way; none where nothing counts."""
+        ways = value.ways if isinstance(value, t.Counted) else (t.Way(value),)
+        if not counters:
+            return []
+        return [
+            (
+                self._term(way.value),
+                self.regular(_only_lexeme(way.value)) if unique else EMPTY_TERM,
+                sorted({counters[c] for c in way.counters if c in counters}),
+            )
+            for way in ways
+        ]
+
+
+def _whole(value: t.Grammar | t.Counted) -> t.Grammar:
+    return value.value if isinstance(value, t.Counted) else value
+
+
+def _counter_numbers(conditions: tuple[t.Condition, ...]) -> dict[int, int]:
+    """The counters that conditions name, numbered from 0; others say nothing."""
+    named = sorted({bound.counter for condition in conditions for bound in condition if bound.counter is not None})
+    return {counter: number for number, counter in enumerate(named)}
+
+
+def _conditions(conditions: tuple[t.Condition, ...], counters: dict[int, int]) -> list[list[tuple[int, int, bool]]]:
+    return [
+        [(NONE if b.counter is None else counters[b.counter], b.least, b.reached) for b in condition]
+        for condition in conditions
+    ]
 
 
 def _only_lexeme(term: t.Grammar) -> t.Regular:

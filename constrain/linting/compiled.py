@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from constrain.errors import ConstrainError, PatternError, UnsupportedKeyword, shorten
+from constrain.errors import ConstrainError, PatternError, SpecificationError, UnsupportedKeyword, shorten
 from constrain.linting.finding import Finding, Severity
 from constrain.report import Entry, Report
 
@@ -13,12 +13,13 @@ AT_POSITION = "position "
 
 
 def error_findings(error: ConstrainError) -> Iterator[Finding]:
-    """One finding for each problem that `error` carries; its code is the name of the error's class."""
+    """One finding for each problem that `error` carries; its code is the name of an error class."""
     code = type(error).__name__
-    if isinstance(error, UnsupportedKeyword):
-        for problem in error.problems:
+    problems = error.problems if isinstance(error, SpecificationError) else ()
+    if isinstance(error, UnsupportedKeyword) or len(problems) > 1:
+        for problem in problems:
             message = f"{problem.keyword!r} {problem.reason}"
-            yield Finding(code, "error", message, at=problem.path, keyword=problem.keyword, help=problem.help)
+            yield Finding(problem.kind, "error", message, at=problem.path, keyword=problem.keyword, help=problem.help)
         return
     message, at = error.message, error.at
     if isinstance(error, PatternError) and at is None:

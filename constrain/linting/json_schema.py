@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import Any
 
 from constrain.errors import ConstrainError
-from constrain.frontends.json_schema.document import Shelf
 from constrain.frontends.json_schema.options import SchemaOptions
 from constrain.frontends.json_schema.questions import Questions, settled, shelf_of
+from constrain.frontends.json_schema.scopes import Shelf
 from constrain.linting.branch_rules import Branches
 from constrain.linting.finding import Finding
 from constrain.linting.keyword_rules import keyword_findings, old_form_findings

@@ -82,7 +82,7 @@ def examine(
         fault = InvalidSpecification("the schema is not UTF-8", at=f"byte {error.start}")
         return Examined(tuple(error_findings(fault)), None)
     try:
-        report = json_schema(schema, **options).report
+        report = json_schema(schema, **{**options, "registry": chosen.registry}).report
         examined = Examined(tuple(report_findings(report)), report)
     except ConstrainError as error:
         examined = Examined(tuple(error_findings(error)), None)

@@ -14,8 +14,8 @@ from typing import Any
 
 from constrain.errors import ConstrainError, shorten
 from constrain.frontends import regex
-from constrain.frontends.json_schema.document import Scope
 from constrain.frontends.json_schema.keywords import suggestion
+from constrain.frontends.json_schema.scopes import Scope
 from constrain.frontends.json_schema.values import has_surrogate
 from constrain.grammar import regular
 from constrain.grammar.terms import Regular

@@ -12,19 +12,12 @@ from typing import Any
 
 from constrain.errors import ConstrainError
 from constrain.frontends.json_schema.dialects import Dialect
-from constrain.frontends.json_schema.document import Scope
+from constrain.frontends.json_schema.resources import DIRECT, NAMED
+from constrain.frontends.json_schema.scopes import Scope
 from constrain.frontends.json_schema.values import escape
 
 MAX_PLACES = 100_000
 
-BY_NAME = frozenset(
-    ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies")
-)  # fmt: skip
-IN_LISTS = frozenset(("allOf", "anyOf", "oneOf", "prefixItems"))
-DIRECT = frozenset(
-    ("not", "if", "then", "else", "items", "additionalItems", "contains", "propertyNames", "additionalProperties",
-     "unevaluatedItems", "unevaluatedProperties")
-)  # fmt: skip
 DEFINITIONS = frozenset(("$defs", "definitions"))
 BRANCHES = frozenset(("allOf", "anyOf", "oneOf", "then", "else", "dependentSchemas", "dependencies"))
 """Keywords whose schemas apply to the value at hand, and must hold for some of its values."""
@@ -104,11 +97,11 @@ def _children(place: Place) -> Iterator[Place]:
             continue
         else:
             depth = place.depth if keyword in BRANCHES | TESTS else place.depth + 1
-        if keyword in BY_NAME and isinstance(value, Mapping):
+        if keyword in NAMED and isinstance(value, Mapping):
             for name, inner in value.items():
                 if isinstance(name, str):
                     yield Place(inner, place.at(keyword, name), place.scope, place, keyword, name, depth)
-        elif isinstance(value, list) and (keyword in IN_LISTS or keyword == "items"):
+        elif keyword in DIRECT and isinstance(value, list):
             for i, inner in enumerate(value):
                 yield Place(inner, place.at(keyword, i), place.scope, place, keyword, str(i), depth)
         elif keyword in DIRECT:

@@ -1,6 +1,7 @@
 """What a shape leaves out: `complement` is exact or raises `NoComplement`.
 
-Numbers and strings are closed under complement. The complement of an array or object record is never expanded: it is
+Numbers and strings are closed under complement; of a format of which not every string is known, only what is certainly
+no such string is left. The complement of an array or object record is never expanded: it is
 the free record with that one as an *obligation* (`outside`), unless a single plain record says the same. So n negated
 records stay one record with n obligations, whatever they hold; `obligations.py` says how they are kept while decoding.
 """
@@ -12,7 +13,7 @@ from typing import Any, Protocol
 
 from constrain.errors import LimitExceeded
 from constrain.frontends.json_schema import numbers
-from constrain.frontends.json_schema.formats import is_narrower
+from constrain.frontends.json_schema.formats import is_narrower, wider
 from constrain.frontends.json_schema.intersect import meet_arrays, meet_numbers, meet_objects, product
 from constrain.frontends.json_schema.shapes import (
     ANY_ARRAY,
@@ -75,11 +76,9 @@ def check_expansion(shape: Shape) -> None:
 def _complement(shape: Shape, atoms: Atoms, at: str) -> Shape:
     if not shape.exact:
         raise NoComplement("is negated, and what it negates is not enforced exactly")
-    if any(is_narrower(part) for record in shape.strings for part in record.parts):
-        raise NoComplement("is negated, and holds a format of which not every string is known")
     strings = [ANY_STRING]
     if shape.strings:
-        languages = tuple([Not(record.term()) for record in shape.strings])
+        languages = tuple([Not(wider(record.term())) for record in shape.strings])
         strings = [] if ANY_STRING in shape.strings else [StringShape(languages)]
     arrays: tuple[ArrayRecord, ...] = (ANY_ARRAY,)
     for record in shape.arrays:
@@ -98,6 +97,11 @@ def _complement(shape: Shape, atoms: Atoms, at: str) -> Shape:
     )
 
 
+def is_approximate(shape: Shape) -> bool:
+    """True if what `shape` leaves out is known in part only: it holds a format of which not every string is known."""
+    return any(is_narrower(part) for record in shape.strings for part in record.parts)
+
+
 def _outside_numbers(records: tuple[NumberShape, ...], at: str) -> tuple[NumberShape, ...]:
     outside: tuple[NumberShape, ...] = (ANY_NUMBER,)
     for record in records:
@@ -108,6 +112,8 @@ def _outside_numbers(records: tuple[NumberShape, ...], at: str) -> tuple[NumberS
             negated: tuple[NumberShape, ...] = (NumberShape(without=points),)
         else:
             negated = (NumberShape(without=(record.constraint,)), *[NumberShape(c) for c in record.without])
+        if record.plain or record.pointed:
+            negated = (*negated, NumberShape(plain=record.pointed, pointed=record.plain))
         outside = product(outside, negated, meet_numbers, at)
     return outside
 
@@ -134,11 +140,13 @@ def _outside_array(record: ArrayRecord, atoms: Atoms, at: str) -> tuple[ArrayRec
 def _only_way_out_of_array(record: ArrayShape, atoms: Atoms) -> ArrayShape | None:
     """The complement of `record`, if one plain record says it."""
     ways: list[ArrayShape] = [ArrayShape(max=record.min - 1)] if record.min > 0 else []
-    ways += [ArrayShape(min=record.max + 1)] if record.max is not None else []
+    is_closed = record.rest == NOTHING
+    if record.max is not None and not (is_closed and record.max >= len(record.prefix)):
+        ways.append(ArrayShape(min=record.max + 1))
     for i, child in enumerate(record.prefix):
         if child:
             ways.append(ArrayShape((ANYTHING,) * i + (atoms.negate(child),), min=i + 1))
-    if record.rest == NOTHING:
+    if is_closed:
         ways.append(ArrayShape(min=len(record.prefix) + 1))
     if len(ways) != 1 or record.contains or record.rest not in (ANYTHING, NOTHING):
         return None

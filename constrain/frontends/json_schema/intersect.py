@@ -9,6 +9,7 @@ differ). It never looks into a child: whether a conjunction of children is empty
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from constrain.errors import LimitExceeded
@@ -31,6 +32,7 @@ from constrain.frontends.json_schema.shapes import (
     Shape,
     StringShape,
     conjoin,
+    evaluated_by_both,
 )
 from constrain.frontends.json_schema.values import has_surrogate
 from constrain.grammar import regular
@@ -51,15 +53,15 @@ def union(shapes: Sequence[Shape]) -> Shape:
     kept = [shape for shape in shapes if shape is not NONE]
     if len(kept) <= 1:
         return kept[0] if kept else NONE
-    if any(shape is ANY for shape in kept):
+    if any(shape is ANY for shape in kept) and not any(shape.has_evaluated for shape in kept):
         return ANY
     return Shape(
         null=any(shape.null for shape in kept),
         booleans=tuple([b for b in (False, True) if any(b in shape.booleans for shape in kept)]),
         numbers=_merge_numbers([record for shape in kept for record in shape.numbers]),
         strings=_merge_strings([record for shape in kept for record in shape.strings]),
-        arrays=_merge([record for shape in kept for record in shape.arrays], ANY_ARRAY),
-        objects=_merge([record for shape in kept for record in shape.objects], ANY_OBJECT),
+        arrays=_merge_containers([record for shape in kept for record in shape.arrays], ANY_ARRAY),
+        objects=_merge_containers([record for shape in kept for record in shape.objects], ANY_OBJECT),
         exact=all(shape.exact for shape in kept),
     )
 
@@ -68,14 +70,24 @@ def _merge(records: list[_Record], free: _Record) -> tuple[_Record, ...]:
     return (free,) if free in records else tuple(dict.fromkeys(records))
 
 
+_Container = TypeVar("_Container", ArrayRecord, ObjectRecord)
+
+
+def _merge_containers(records: list[_Container], free: _Container) -> tuple[_Container, ...]:
+    """A free record absorbs the others, save those that have evaluated something: they leave less unevaluated."""
+    merged = tuple(dict.fromkeys(records))
+    return (free, *[r for r in merged if r.evaluated is not None]) if free in merged else merged
+
+
 def _merge_numbers(records: list[NumberShape]) -> tuple[NumberShape, ...]:
     finite = [record for record in records if record.finite is not None]
     if len(finite) <= 1 or ANY_NUMBER in records:
         return _merge(records, ANY_NUMBER)
     merged: list[NumberShape] = []
-    for plain in (False, True):
-        values = tuple(dict.fromkeys(v for r in finite if r.plain == plain for v in r.finite or ()))
-        merged += [NumberShape(finite=values, plain=plain)] if values else []
+    for plain, pointed in ((False, False), (True, False), (False, True)):
+        alike = [record for record in finite if (record.plain, record.pointed) == (plain, pointed)]
+        values = tuple(dict.fromkeys(value for record in alike for value in record.finite or ()))
+        merged += [NumberShape(finite=values, plain=plain, pointed=pointed)] if values else []
     return (*dict.fromkeys([r for r in records if r.finite is None]), *merged)
 
 
@@ -117,13 +129,15 @@ def product(
 ) -> tuple[_Record, ...]:
     """The records that any of `left` and any of `right` have in common."""
     common = [record for record in left if record in right]
+    if common and any([getattr(record, "evaluated", None) for record in (*left, *right)]):
+        common = []  # what both have in common may have evaluated less than their meets
     met: dict[_Record, None] = dict.fromkeys(common)
     if common:  # (r ∪ A) ∩ (r ∪ B) is r ∪ (A ∩ B)
         left = tuple([record for record in left if record not in met])
         right = tuple([record for record in right if record not in met])
     for one in left:
         for other in right:
-            record = meet(one, other)
+            record = one if one is other else meet(one, other)
             if record is not None:
                 met[record] = None
         if len(met) > MAX_RECORDS:
@@ -142,21 +156,26 @@ def meet_numbers(left: NumberShape, right: NumberShape) -> NumberShape | None:
         return right
     if right is ANY_NUMBER:
         return left
+    plain, pointed = left.plain or right.plain, left.pointed or right.pointed
+    if plain and pointed:
+        return None
     if right.finite is not None:
         left, right = right, left
     if left.finite is not None:
-        values = tuple([value for value in left.finite if number_in(right, value)])
-        return NumberShape(finite=values, plain=left.plain or right.plain) if values else None
+        spelled = replace(right, plain=False, pointed=False) if right.plain or right.pointed else right
+        values = tuple([value for value in left.finite if number_in(spelled, value)])
+        return NumberShape(finite=values, plain=plain, pointed=pointed) if values else None
     constraint = numbers.intersect(left.constraint, right.constraint)
     if numbers.is_empty_constraint(constraint):
         return None
     without = tuple(dict.fromkeys(left.without + right.without))
-    return NumberShape(constraint, without, plain=left.plain or right.plain)
+    return NumberShape(constraint, without, plain=plain, pointed=pointed)
 
 
 def number_in(record: NumberShape, value: numbers.Decimal) -> bool:
     """True if `value` belongs to `record`; the exponent of a Decimal tells how it was written."""
-    if record.plain and value.as_tuple().exponent != 0:
+    has_point = value.as_tuple().exponent != 0
+    if has_point if record.plain else record.pointed and not has_point:
         return False
     if record.finite is not None:
         return value in record.finite
@@ -220,15 +239,17 @@ def meet_arrays(left: ArrayRecord, right: ArrayRecord, dead: Dead) -> ArrayRecor
         return None
     contains = tuple(dict.fromkeys(left.contains + right.contains))
     outside = tuple(dict.fromkeys(left.outside + right.outside))
-    return ArrayShape(prefix, rest, least, most, left.unique or right.unique, contains, outside)
+    evaluated = evaluated_by_both(left.evaluated, right.evaluated)
+    return ArrayShape(prefix, rest, least, most, left.unique or right.unique, contains, outside, evaluated)
 
 
 def _meet_const(const: ConstShape, other: ArrayRecord | ObjectRecord) -> ConstShape | None:
+    evaluated = evaluated_by_both(const.evaluated, other.evaluated)
     if isinstance(other, ConstShape):
         if const.key != other.key:
             return None
-        return ConstShape(const.value, const.key, const.conditions + other.conditions)
-    return ConstShape(const.value, const.key, (*const.conditions, other))
+        return ConstShape(const.value, const.key, const.conditions + other.conditions, evaluated)
+    return ConstShape(const.value, const.key, (*const.conditions, other), evaluated)
 
 
 def meet_objects(left: ObjectRecord, right: ObjectRecord, dead: Dead, at: str) -> ObjectRecord | None:
@@ -258,7 +279,8 @@ def meet_objects(left: ObjectRecord, right: ObjectRecord, dead: Dead, at: str) -
         return None
     patterns, extra = _meet_classes(left, right, at)
     outside = tuple(dict.fromkeys(left.outside + right.outside))
-    record = ObjectShape(members, patterns, extra, required, least, most, outside)
+    evaluated = evaluated_by_both(left.evaluated, right.evaluated)
+    record = ObjectShape(members, patterns, extra, required, least, most, outside, evaluated)
     closed = extra == NOTHING
     for name in required:
         child = members.get(name)

@@ -19,11 +19,11 @@ from constrain.errors import ConstrainError
 from constrain.frontends.json_schema import dialects
 from constrain.frontends.json_schema.build import Builder, Overlaps
 from constrain.frontends.json_schema.compile import MAX_ROUNDS, overlapping
-from constrain.frontends.json_schema.document import Scope, Shelf
 from constrain.frontends.json_schema.emptiness import Emptiness
 from constrain.frontends.json_schema.evaluate import belongs
 from constrain.frontends.json_schema.formats import is_narrower
 from constrain.frontends.json_schema.options import Formats, SchemaOptions
+from constrain.frontends.json_schema.scopes import Scope, Shelf
 from constrain.frontends.json_schema.shapes import Child, Shape, conjoin
 from constrain.frontends.json_schema.spelling import number_term
 from constrain.frontends.json_schema.values import freeze
@@ -133,7 +133,7 @@ def _has_all_types(shape: Shape) -> bool:
 def shelf_of(schema: Any, options: SchemaOptions) -> Shelf:
     """Where the places of `schema` stand. Raises: InvalidSpecification: its dialect is not known."""
     default = dialects.DIALECTS[options.dialect] if options.dialect else dialects.MIXED
-    return Shelf(schema, default, options.registry)
+    return Shelf(schema, default, options.documents)
 
 
 def settled(shelf: Shelf, options: SchemaOptions, ask: Callable[[Questions], _Answers]) -> _Answers | None:

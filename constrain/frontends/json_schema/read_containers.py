@@ -114,7 +114,7 @@ def contains_count(builder: Builder, place: Place, reading: Reading, keyword: st
     """`minContains` and `maxContains` are read by `contains`."""
     count(place, keyword, value)
     if "contains" in place.schema:
-        builder.findings.follow(place.path, keyword, "contains")
+        builder.findings.enforced(place.path, keyword)
     else:
         builder.findings.annotation(place.path, keyword, "says nothing without 'contains'")
 
@@ -168,10 +168,13 @@ def max_properties(builder: Builder, place: Place, reading: Reading, keyword: st
 
 def property_names(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
     """`propertyNames`: the strings of its shape are the names allowed."""
-    language = builder.names_language(builder.below(place, value, keyword), place, keyword)
-    if language is None:
+    child = builder.below(place, value, keyword)
+    language, is_exact = builder.names_language(child, place, keyword)
+    if not is_exact:
         reading.exact = False
-    elif language != ANY_TEXT:
+    if language is None:
+        return
+    if language != ANY_TEXT:
         _object(builder, place, reading, keyword)
         reading.names = language if reading.names is None else intersection(reading.names, language)
     else:

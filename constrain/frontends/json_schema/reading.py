@@ -3,7 +3,7 @@
 A *reader* is a function that takes one keyword's value and enters what it says into a `Reading`. Keywords that depend
 on each other (`minimum` and the boolean `exclusiveMinimum`; `properties` and `additionalProperties`) meet in
 `Reading.finish`, whatever their order in the document. In-place applicators add whole shapes to `applied`, and `finish`
-intersects them in document order.
+intersects them in document order. `unevaluated*` comes last, since it asks what all others have evaluated.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from constrain.frontends.json_schema import numbers
+from constrain.frontends.json_schema.evaluated import NOT_TRACKED, annotate, close
 from constrain.frontends.json_schema.intersect import ObjectShape, meet_objects
 from constrain.frontends.json_schema.shapes import (
     ANY,
@@ -76,7 +77,10 @@ class Reading:
     names: Regular | None = None
     is_open = False
 
-    def __init__(self) -> None:
+    def __init__(self, annotates: frozenset[str] = NOT_TRACKED) -> None:
+        self.annotates = annotates
+        """The types of which the schema above asks what is evaluated here."""
+        self.unevaluated: dict[str, Child] = {}
         self.values: list[Shape] = []
         self.applied: list[Shape] = []
         self.touched: set[str] = set()
@@ -88,6 +92,8 @@ class Reading:
     def finish(self, builder: Builder, place: Place) -> Shape:
         """The shape of everything read at `place`."""
         shape = self._own(builder, place)
+        if place.tracked:
+            shape = annotate(shape, builder, place, self)
         for values in self.values:
             shape = builder.intersect(shape, values, place)
         if not self.exact:
@@ -97,7 +103,7 @@ class Reading:
         self.base = shape
         for applied in self.applied:
             shape = builder.intersect(shape, applied, place)
-        return shape
+        return close(shape, builder, place, self) if place.tracked else shape
 
     def _own(self, builder: Builder, place: Place) -> Shape:
         types = self.types

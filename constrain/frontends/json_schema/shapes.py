@@ -37,6 +37,37 @@ def conjoin(left: Child, right: Child) -> Child:
     return tuple(dict.fromkeys(left + right))
 
 
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """What a record's schemas have evaluated, for `unevaluated*` (see `evaluated.py`).
+
+    Of an object: the members in `names` or with a name in one of `patterns`. Of an array: the first `length` items, and
+    those that one of the children `contained` allows. Or `everything`.
+    """
+
+    everything: bool = False
+    names: frozenset[str] = frozenset()
+    patterns: tuple[Regular, ...] = ()
+    length: int = 0
+    contained: tuple[Child, ...] = ()
+
+
+def evaluated_by_both(left: Evaluated | None, right: Evaluated | None) -> Evaluated | None:
+    """What one or the other has evaluated: annotations of schemas that hold together add up."""
+    if right is None or left == right:
+        return left
+    if left is None:
+        return right
+    if left.everything or right.everything:
+        return left if left.everything else right
+    return Evaluated(
+        names=left.names | right.names,
+        patterns=tuple(dict.fromkeys(left.patterns + right.patterns)),
+        length=max(left.length, right.length),
+        contained=tuple(dict.fromkeys(left.contained + right.contained)),
+    )
+
+
 FREE_NUMBER = NumberConstraint(None, None, False, False)
 INTEGER = NumberConstraint(None, None, False, False, (), True)
 
@@ -45,13 +76,15 @@ INTEGER = NumberConstraint(None, None, False, False, (), True)
 class NumberShape:
     """Numbers of `constraint` and of none of `without`; or, if `finite` is given, just those values.
 
-    `plain` allows only texts without a point or an exponent: in draft 4, `1.0` is no integer.
+    `plain` allows only texts without a point or an exponent: in draft 4, `1.0` is no integer. `pointed` allows only the
+    others.
     """
 
     constraint: NumberConstraint = FREE_NUMBER
     without: tuple[NumberConstraint, ...] = ()
     finite: tuple[Decimal, ...] | None = None
     plain: bool = False
+    pointed: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,6 +131,7 @@ class ArrayShape:
     unique: str | None = None
     contains: tuple[Containment, ...] = ()
     outside: tuple[ArrayShape, ...] = ()
+    evaluated: Evaluated | None = None
 
     @property
     def counts(self) -> bool:
@@ -123,6 +157,7 @@ class ObjectShape:
     min: int = 0
     max: int | None = None
     outside: tuple[ObjectShape, ...] = ()
+    evaluated: Evaluated | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -132,6 +167,7 @@ class ConstShape:
     value: JsonValue
     key: object
     conditions: tuple[ArrayShape | ObjectShape, ...] = ()
+    evaluated: Evaluated | None = None
 
 
 ArrayRecord = ArrayShape | ConstShape
@@ -159,6 +195,11 @@ class Shape:
     def has_containers(self) -> bool:
         """True if it has array or object records (which may still be empty)."""
         return bool(self.arrays or self.objects)
+
+    @property
+    def has_evaluated(self) -> bool:
+        """True if some record says that it has evaluated something."""
+        return any(record.evaluated is not None for record in (*self.arrays, *self.objects))
 
     @property
     def is_blank(self) -> bool:
