@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 
 from constrain.errors import ConstrainError, shorten
 from constrain.frontends.json_schema.formats import FORMATS
 from constrain.frontends.json_schema.keywords import KEYWORDS, suggestion
+from constrain.frontends.json_schema.resources import DIRECT, NAMED
 from constrain.linting.finding import Finding
 from constrain.linting.places import Place
 from constrain.linting.rules import found
@@ -25,7 +27,7 @@ ANNOTATIONS_ELSEWHERE = frozenset(
     ("example", "xml", "discriminator", "externalDocs", "links", "media", "readonly", "name", "comment", "$id", "id",
      "markdownDescription", "enumDescriptions", "enumNames", "defaultSnippets", "errorMessage", "deprecationMessage",
      "markdownEnumDescriptions", "doNotSuggest", "allowComments", "allowTrailingCommas", "tsType", "propertyOrder",
-     "options", "self", "javaType", "faker", "meta:enum", "markdownEnum", "intellij")
+     "options", "self", "$default", "javaType", "faker", "meta:enum", "markdownEnum", "intellij")
 )  # fmt: skip
 """Keywords of other tools that assert nothing; no word about them."""
 
@@ -89,7 +91,7 @@ def _unknown(place: Place, keyword: str) -> Iterator[Finding]:
     if keyword in ANNOTATIONS_ELSEWHERE or FOR_OTHERS.match(keyword):
         return
     meant = suggestion(keyword, dialect.known)
-    if meant is not None and meant not in place.keywords:
+    if meant is not None and meant not in place.keywords and _fits(meant, place.keywords[keyword]):
         asserts = KEYWORDS[meant].kind in ("assertion", "applicator", "core")
         yield found(
             "misspelt-keyword" if asserts else "misspelt-annotation", place.path,
@@ -101,6 +103,24 @@ def _unknown(place: Place, keyword: str) -> Iterator[Finding]:
             "unknown-keyword", place.path, f"{shorten(repr(keyword))} is not a keyword, and is ignored",
             keyword=keyword, help="remove it, or let its name begin with 'x-' to show that it is meant for others",
         )  # fmt: skip
+
+
+def _fits(keyword: str, value: object) -> bool:
+    """True if `value` could be meant as that of `keyword`: `note: "…"` is not a slip for `not`."""
+    if keyword in NAMED:
+        return isinstance(value, Mapping)
+    if keyword in DIRECT:
+        return isinstance(value, (Mapping, bool, list))
+    if keyword == "type":
+        return isinstance(value, (str, list))
+    if keyword in ("enum", "required", "examples"):
+        return isinstance(value, (list, bool))
+    if keyword in ("const", "default"):
+        return True
+    record = KEYWORDS[keyword]
+    if record.kind == "assertion" and keyword not in ("pattern", "format"):
+        return isinstance(value, (int, float, Decimal, Mapping))  # counts, bounds, flags; dependentRequired
+    return isinstance(value, (str, bool))
 
 
 def types_of(place: Place) -> frozenset[str] | None:

@@ -102,6 +102,7 @@ FIRES: list[tuple[str, Any, str, str]] = [
 MISSES: list[tuple[str, Any]] = [
     ("misspelt-keyword", {"type": "string", "minLength": 2}),
     ("misspelt-keyword", {"properties": {"minLenght": {}}, "const": {"minLenght": 1}, "default": {"titel": 1}}),
+    ("misspelt-keyword", {"note": "of a", "typ": 3, "item": "a", "mininum": "low"}),
     ("misspelt-keyword", {"_format": "date", "x-itmes": 3, "example": 1}),
     ("foreign-keyword", {"type": "string", "nullable": False}),
     ("unknown-keyword", {"x-colour": "red", "$comment": "c", "markdownDescription": "d"}),
