@@ -141,8 +141,8 @@ def _of_other_types(place: Place) -> Iterator[Finding]:
         record = KEYWORDS.get(keyword)
         if record is None or not record.types or keyword not in place.dialect.known or allowed & {*record.types}:
             continue
-        if keyword == "format" and (value in NUMBER_FORMATS or not isinstance(value, str)):
-            continue
+        if keyword == "format" and not (isinstance(value, str) and value in FORMATS):
+            continue  # a format that is not known may be one of numbers
         yield found(
             "wrong-type-keyword", place.path,
             f"{keyword!r} speaks of {_plural(record.types[0])}, but 'type' allows only {_listed(sorted(types))}",

@@ -111,6 +111,7 @@ MISSES: list[tuple[str, Any]] = [
     ("wrong-type-keyword", {"type": ["string", "integer"], "minimum": 3}),
     ("wrong-type-keyword", {"minimum": 3, "minLength": 2}),
     ("wrong-type-keyword", {"type": "integer", "format": "int32"}),
+    ("wrong-type-keyword", {"type": "integer", "format": "milliseconds"}),
     ("no-effect", {"if": {"type": "string"}, "else": {"minimum": 2}}),
     ("no-effect", {"items": [{}], "additionalItems": False}),
     ("no-effect", {**DRAFT4, "minimum": 3, "exclusiveMinimum": True}),
