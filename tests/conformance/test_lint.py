@@ -28,7 +28,7 @@ def lint_real_schemas(step: int) -> None:
         for test in row.tests:
             if test.valid:
                 assert "#" not in empty, row.id
-                assert not (isinstance(test.data, dict) and names & test.data.keys()), row.id
+                assert not (isinstance(test.value, dict) and names & test.value.keys()), row.id
         for finding in findings:
             if finding.code == "invalid-default" and finding.at == "#/default":
                 assert not validate(row.schema, json.dumps(row.schema["default"], default=str)).ok, row.id
