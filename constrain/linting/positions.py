@@ -46,9 +46,13 @@ def locate(text: str, pointers: Iterable[str]) -> dict[str, Position]:
     found: dict[str, Position] = {}
     if not wanted:
         return found
+    line, start, at = 1, 0, 0  # of the line of the last position: values come in order
     for pointer, offset in value_offsets(text):
         if pointer in wanted:
-            found.setdefault(wanted.pop(pointer), position_at(text, offset))
+            line += text.count("\n", at, offset)
+            start = max(start, text.rfind("\n", at, offset) + 1)
+            at = offset
+            found.setdefault(wanted.pop(pointer), Position(line, offset - start + 1))
             if not wanted:
                 break
     return found

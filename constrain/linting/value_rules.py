@@ -170,7 +170,11 @@ def emptiness_finding(place: Place, questions: Questions, child: Child | None) -
     schema = place.schema
     if not isinstance(schema, Mapping) or says_never(schema) or not questions.is_empty(child):
         return None
-    reason = questions.reason(place.path) or "its keywords contradict each other, or need what is forbidden"
+    reason = questions.reason(place.path) or ""
+    if reason in ("", "its keywords contradict each other"):
+        reason = (
+            _of_constants(place, questions) or reason or "its keywords contradict each other, or need what is forbidden"
+        )
     if place.keyword == "properties" and place.parent is not None:
         required = place.parent.keywords.get("required")
         if not (isinstance(required, list) and place.name in required):
@@ -181,6 +185,19 @@ def emptiness_finding(place: Place, questions: Questions, child: Child | None) -
             )  # fmt: skip
     return found("unsatisfiable", place.path, f"no value satisfies this schema: {reason}",
                  help="resolve the contradiction, or write 'false' if nothing is meant")  # fmt: skip
+
+
+def _of_constants(place: Place, questions: Questions) -> str | None:
+    """Why each constant that the schema allows is excluded, by the first of them."""
+    words = place.keywords
+    keyword = "const" if "const" in words else "enum"
+    values = [words["const"]] if keyword == "const" else words.get("enum")
+    if not isinstance(values, list) or not values or not is_plain(values[0]):
+        return None
+    rest = questions.without(words, "enum", "const", "default", "examples")
+    culprit = _culprit(place, rest, values[0], questions)
+    which = f"{keyword!r} is {shown(values[0])}" if len(values) == 1 else f"'enum' has {shown(values[0])} and the like"
+    return f"{which}{culprit.replace(':', ', and', 1)}" if culprit else None
 
 
 def says_never(schema: Mapping[str, Any]) -> bool:

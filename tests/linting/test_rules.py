@@ -219,3 +219,12 @@ def test_one_contradiction_is_told_once_where_it_is():
 def test_the_keyword_that_excludes_a_value_is_named():
     [finding] = with_code({"type": "string", "maxLength": 9, "pattern": "^a", "default": "b"}, "invalid-default")
     assert "'pattern' excludes it" in finding.message
+
+
+def test_a_constant_that_its_siblings_exclude_is_named():
+    for words, said in (
+        ({"const": 3, "type": "string"}, "'const' is 3, and 'type' excludes it"),
+        ({"enum": ["a", "b"], "type": "array"}, "'enum' has \"a\" and the like, and 'type' excludes it"),
+    ):
+        [finding] = with_code({"properties": {"n": words}}, "unsatisfiable")
+        assert said in finding.message
