@@ -176,7 +176,7 @@ NB_MODULE(_kernel, m) {
            })
       .def("items",
            [](Compiled& g, std::vector<Gram> prefix, Gram rest, const std::vector<Term>& mark, u32 lo, u32 hi, bool unique,
-              Term item, u8 encoding, bool numbers_any) {
+              u8 encoding, bool numbers_any) {
              ItemsDef d;
              d.prefix = std::move(prefix);
              d.rest = rest;
@@ -184,11 +184,15 @@ NB_MODULE(_kernel, m) {
              d.min_count = lo;
              d.max_count = hi;
              d.unique = unique;
-             d.item = item;
              d.encoding = Encoding{encoding};
              d.numbers_any = numbers_any;
              return g.automaton.items(std::move(d));
            })
+      .def("set_unique",  // of each place and of the rest: scalars as a term, all else as a grammar term or none
+           [](Compiled& g, Gram items, const std::vector<Term>& scalars, const std::vector<Gram>& general) {
+             g.automaton.set_unique(items, scalars, general);
+           })
+      .def("without_exponents", [](Compiled& g, Term t) { return g.automaton.without_exponents(t); })
       .def("set_deadline",
            [](Compiled& g, double seconds) {
              g.automaton.terms.deadline.at =

@@ -50,6 +50,8 @@ u32 Automaton::gram_cost(Gram g) {
     case GramKind::Items: {
       refresh(items_[n.a]);
       u32 open = term_text(items_[n.a].mark.open, nullptr);
+      const ItemsDef& def = items_[n.a];
+      if (def.tracked && def.min_count > 1) return saturating_add(open, def.least);  // see settle_unique
       return saturating_add(open, items_rest(n.a, {}, nullptr));
     }
   }
@@ -152,6 +154,7 @@ u32 Automaton::members_rest(u32 m, Progress p, bool at_key, std::string* out) {
 }
 
 u32 Automaton::items_rest(u32 i, Progress p, std::string* out) {
+  if (items_[i].tracked) return unique_rest(i, p, out);
   const ItemsDef& def = items_[i];
   const Punctuation mark = def.mark;
   const u32 min = def.min_count;
@@ -160,7 +163,7 @@ u32 Automaton::items_rest(u32 i, Progress p, std::string* out) {
   for (u32 k = p.count; k < min; ++k) {
     if (k > 0) total = saturating_add(total, term_text(mark.separator, out));
     if (items_[i].unique) {
-      Term item = unique_item(i, p.written);
+      Term item = unique_item(i, 0, p.written);
       if (!terms.alive(item)) return kUnbounded;
       std::string text = terms.shortest(item);
       total = saturating_add(total, static_cast<u32>(text.size()));
@@ -255,6 +258,15 @@ u32 Automaton::frame_rest(const Frame& f, std::string* out) {
       const Progress p = with_value(items_[f.a], progresses_[f.b], text_id(value_of(captured(f.e) + rest)));
       return saturating_add(static_cast<u32>(rest.size()), items_rest(f.a, p, out));
     }
+    case FrameKind::Tracked: {
+      std::string rest;
+      if (!shortest_difference(f.c, f.d, rest)) return kUnbounded;
+      if (out) *out += rest;
+      const Progress p = with_value(items_[f.a], progresses_[f.b], text_id(value_of(captured(f.e) + rest)));
+      return saturating_add(static_cast<u32>(rest.size()), items_rest(f.a, p, out));
+    }
+    case FrameKind::ItemEnd:
+      return 0;
   }
   return kUnbounded;
 }

@@ -14,6 +14,7 @@
 // of context-free languages).
 #pragma once
 
+#include <deque>
 #include <mutex>
 #include <unordered_map>
 
@@ -64,6 +65,14 @@ struct MembersDef {
   u64 extras = 0;                     // names of all live classes, capped
 };
 
+struct UniquePart {  // an item that must differ: scalars by a term, all else by grammar and tracker
+  Term scalar = kEmpty;
+  Gram general = kNone;
+  u32 id = 0;                   // unique in the automaton
+  std::vector<u32> values;      // chains of the first values, shortest first, as far as they were asked for
+  bool exhausted = false;       // there are no others
+};
+
 struct ItemsDef {
   std::vector<Gram> prefix;
   Gram rest;
@@ -72,8 +81,10 @@ struct ItemsDef {
   bool unique;
   Encoding encoding;
   bool numbers_any;
-  Term item = kEmpty;  // unique: the regular term of one item
-  u32 reachable = 0;   // max_count, or the first place whose item is dead
+  std::vector<UniquePart> parts{};  // unique: of `prefix`, then of `rest`
+  bool tracked = false;             // unique, and not only scalars of one lexeme
+  u32 least = kUnbounded;           // tracked: bytes of the shortest inside, where that needs different values
+  u32 reachable = 0;                // max_count, or the first place whose item is dead
 };
 
 enum class FrameKind : u32 {
@@ -89,6 +100,8 @@ enum class FrameKind : u32 {
   AfterClass, // a: members, b: progress (with the name), c: class
   Items,      // a: items, b: progress             between two items
   Unique,     // a: items, b: progress, d: term left, e: capture
+  Tracked,    // a: items, b: progress, c: state of the item, d: tracker, e: capture
+  ItemEnd,    // a: items, b: state below          an item is over; what follows is not known here
 };
 
 struct Frame {
@@ -122,6 +135,8 @@ class Automaton {
   Gram repetition(Gram item, Gram separator, u32 min, u32 max);  // separator may be kNone
   Gram members(MembersDef def);
   Gram items(ItemsDef def);
+  void set_unique(Gram items, const std::vector<Term>& scalars, const std::vector<Gram>& general);
+  Term without_exponents(Term t);
   void finish(Gram start);
   bool is_alive(Gram g) const { return costs_[g] != kUnbounded; }
 
@@ -151,6 +166,11 @@ class Automaton {
   State after_key(const Frame& key, u32 member, State below);    // expanded
   State after_class_unknown(const Frame& key, State below);      // not expanded; the name is unknown
   State after_unique_unknown(const Frame& item, State below);
+  State after_item(u32 items, State below);  // whatever may follow an item, and more; expanded
+  bool can_differ(State inner, State tracker);  // some completion, not empty, of `inner` is none of `tracker`
+  bool allows(State s, std::string_view text);  // whether its bytes may follow
+  bool has_tracked() const { return has_tracked_; }
+  bool may_end(State inner, State tracker) const { return accepts(inner) && !accepts(tracker); }
   bool name_unknown(const Frame& f) const;
   size_t memory() const;
   size_t state_count() const { return states_.size(); }
@@ -172,6 +192,7 @@ class Automaton {
   struct Link {  // a chain: names or values seen, bytes captured
     u32 parent, item;
     bool unknown;
+    u32 depth = 0, bytes = 0;  // links and bytes up to here
   };
   struct Gather {
     std::vector<Entry> entries;
@@ -206,12 +227,29 @@ class Automaton {
   u32 text_id(const std::string& s);
   u32 with_bit(u32 set, u32 bit);
   bool has_bit(u32 set, u32 bit) const;
-  Term unique_item(u32 items, u32 seen);
-  bool value_left(u32 items, u32 seen);
   Progress with_item(const ItemsDef& def, const Progress& p) const;
   Progress with_value(const ItemsDef& def, const Progress& p, u32 value);
-  Term value_spellings(const ItemsDef& def, const std::string& value);
-  std::string value_of(const std::string& text) const;    // canonical form of a JSON scalar
+
+  // unique.cpp, values.cpp
+  Term unique_item(u32 items, u32 place, u32 seen);
+  Term exclusion(const ItemsDef& def, bool blanks, u32 seen);
+  bool value_left(u32 items, u32 seen);
+  Term value_spellings(Encoding encoding, std::string_view value);
+  Gram value_gram(Encoding encoding, std::string_view value, u32 depth);
+  State item_end(u32 items, State below) { return single({FrameKind::ItemEnd, items, below}, kDone); }
+  State tracker(u32 items, u32 seen);
+  void open_unique(Gather& g, const Frame& f, State below);
+  void step_tracked(Gather& g, const Frame& f, State below, u8 byte);
+  ByteSet tracked_bytes(const Frame& f);
+  bool goes_on(State inner) const;
+  bool shortest_difference(State inner, State tracker, std::string& out);
+  bool next_value(u32 items, u32 place, u32 excluded, std::string& text);
+  u32 blocked(u32 items, u32 progress);
+  std::vector<u32> unseen_values(u32 items, u32 place, u32 seen, size_t enough);
+  u32 unique_rest(u32 i, Progress p, std::string* out);
+  State behind_item(const Frame& f, const std::string& text, State below);
+  bool settle_unique();
+  void forget_states();
   void build_keys(MembersDef& def);
 
   u32 gram_cost(Gram g);
@@ -230,8 +268,8 @@ class Automaton {
   std::vector<GramNode> grams_;
   std::vector<u32> lists_;
   std::vector<u32> costs_;
-  std::vector<MembersDef> members_;
-  std::vector<ItemsDef> items_;
+  std::deque<MembersDef> members_;  // grow while running: values that must not come again are grammars too
+  std::deque<ItemsDef> items_;
   std::vector<Frame> frames_;
   std::vector<Shape> states_;
   std::vector<Entry> entries_;
@@ -241,8 +279,10 @@ class Automaton {
   std::vector<std::string> texts_;
   IdTable frame_table_, state_table_, progress_table_, capture_table_, seen_table_, text_table_, bitset_table_;
   PairMemo steps_, unions_, class_keys_, unique_items_;
+  PairMemo exclusions_, value_grams_, trackers_, after_items_, differences_, blocked_;
   State start_ = kDead;
-  u32 depth_ = 0, class_count_ = 0;
+  u32 depth_ = 0, class_count_ = 0, part_count_ = 0, rounds_ = 0;
+  bool has_tracked_ = false;
   std::unordered_map<State, u32> opening_;  // states whose expansion is under way, by depth
   u32 lowest_met_ = kNone;                  // the outermost of these that was met again
   u32 next_count(u32 count, u32 min, u32 max) const {
@@ -251,6 +291,7 @@ class Automaton {
   static constexpr u32 kUnknownText = kNone - 1;
 };
 
+std::string value_of(std::string_view text);             // canonical form of a JSON value, see values.cpp
 std::string decode_json_string(std::string_view raw);  // without quotes; well-formed by construction
 std::string encode_json_string(std::string_view utf8);  // canonical, without quotes
 

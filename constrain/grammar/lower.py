@@ -9,12 +9,13 @@ Invariant: lowering a term twice gives the same id. Nothing is decided here; the
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from constrain import _kernel
 from constrain.errors import LimitExceeded
 from constrain.grammar import terms as t
+from constrain.grammar.unique_items import split
 
 ALL_BYTES = bytes(range(256))
 UNBOUNDED = 0xFFFFFFFF
@@ -33,6 +34,9 @@ _LIMIT_HELP = {
     "completion": "lower the counts and lengths that the specification asks for at least",
     "reachability": "use a vocabulary with a token for every single byte",
     "deadline_s": "raise deadline_s",
+    "unique_bytes": "limit the items of the array whose items must differ: maxItems, maxLength",
+    "unique_values": "ask for fewer different items (minItems), or for fewer schemas in prefixItems",
+    "differences": "simplify the items of the array whose items must differ",
 }
 
 
@@ -70,7 +74,11 @@ class Lowering:
         self.alphabet = alphabet
         # By identity: a specification holds its terms, and equal ones meet again in the kernel.
         self._regular: dict[tuple[int, int], tuple[t.Regular, int]] = {}
-        self._rules: dict[str, int] = {}
+        # Rules by name, once more without exponents where numbers must differ in any spelling.
+        self._rules: dict[tuple[str, bool], int] = {}
+        self._pending: list[tuple[str, bool]] = []
+        self._spec_rules: Mapping[str, t.Grammar] = {}
+        self._plain = False
 
     # ---- regular terms
 
@@ -151,30 +159,25 @@ class Lowering:
 
     def grammar(self, spec: t.GrammarSpec) -> int:
         """The id of the start rule; every rule that it reaches is defined."""
-        pending = [spec.start]
+        self._spec_rules = spec.rules
         start = self._rule(spec.start)
-        defined: set[str] = set()
-        self._pending = pending
-        while pending:
-            name = pending.pop()
-            if name in defined:
-                continue
-            defined.add(name)
+        while self._pending:
+            name, self._plain = self._pending.pop()
             self.kernel.define(self._rule(name), self._term(spec.rules[name]))
         return start
 
     def _rule(self, name: str) -> int:
-        if name not in self._rules:
-            self._rules[name] = self.kernel.rule()
-        return self._rules[name]
+        key = name, self._plain
+        if key not in self._rules:
+            self._rules[key] = self.kernel.rule()
+            self._pending.append(key)
+        return self._rules[key]
 
     def _term(self, term: t.Grammar) -> int:
         match term:
             case t.Lexeme(regular):
-                return self.kernel.lexeme(self.regular(regular))
+                return self.kernel.lexeme(self._scalar(regular))
             case t.RuleRef(name):
-                if name not in self._rules:
-                    self._pending.append(name)
                 return self._rule(name)
             case t.Sequence(items):
                 return self.kernel.sequence([self._term(item) for item in items])
@@ -223,32 +226,41 @@ class Lowering:
         )
 
     def _items(self, term: t.Items) -> int:
-        item = EMPTY_TERM
-        rest = NONE
-        if term.unique:
-            item = self.regular(_only_lexeme(term.rest)) if term.rest is not None else EMPTY_TERM
-        elif term.rest is not None:
-            rest = self._term(term.rest)
-        return self.kernel.items(
-            [self._term(item_term) for item_term in term.prefix],
-            rest,
+        places = [*term.prefix, *([] if term.rest is None else [term.rest])]
+        parts = self._unique_parts(term, places) if term.unique else []
+        values = [self._whole(*part) for part in parts] if term.unique else [self._term(place) for place in places]
+        lowered = self.kernel.items(
+            values[: len(term.prefix)],
+            NONE if term.rest is None else values[-1],
             self._marks(term.punctuation),
             term.min_count,
             UNBOUNDED if term.max_count is None else term.max_count,
             term.unique,
-            item,
             ENCODINGS[term.encoding],
             term.numbers == "any",
         )
+        if term.unique:
+            self.kernel.set_unique(lowered, [scalars for scalars, _ in parts], [general for _, general in parts])
+        return lowered
 
+    def _unique_parts(self, term: t.Items, places: Sequence[t.Grammar]) -> list[tuple[int, int]]:
+        """Of each place the scalars (a regular term) and all else (a grammar term, or none)."""
+        plain_before, self._plain = self._plain, self._plain or term.numbers == "any"
+        parts: list[tuple[int, int]] = []
+        for place in places:
+            scalars, general = split(place, self._spec_rules)
+            lowered = [self._term(one) for one in general]
+            parts.append((self._scalar(scalars), self.kernel.choice(lowered) if lowered else NONE))
+        self._plain = plain_before
+        return parts
 
-def _only_lexeme(term: t.Grammar) -> t.Regular:
-    match term:
-        case t.Lexeme(regular):
-            return regular
-        case t.Choice(items):
-            return t.alternation(*(_only_lexeme(item) for item in items))
-    raise TypeError("unique items are lexemes")
+    def _scalar(self, regular: t.Regular) -> int:
+        lowered = self.regular(regular)
+        return self.kernel.without_exponents(lowered) if self._plain else lowered
+
+    def _whole(self, scalars: int, general: int) -> int:
+        lexeme = self.kernel.lexeme(scalars)
+        return lexeme if general == NONE else self.kernel.choice([lexeme, general])
 
 
 def _has_surrogate(text: str) -> bool:

@@ -1,0 +1,523 @@
+// Arrays whose items must all differ, compared by value.
+//
+// An item that is a scalar is a term, less all texts of the values that came. Any other item is a *tracked* frame: the
+// state of its own grammar, and beside it the *tracker*, the state of a grammar of all texts of all values that must
+// not come (a set of stacks, so one state). Both are stepped together; the item may end where its grammar accepts and
+// the tracker does not, and it lives on while some completion is none of the tracker's. The tracker is mostly dead
+// after a few bytes.
+//
+// The item's own grammar ends in the frame `ItemEnd`, whatever came before: states and masks inside of items are shared
+// by all items of an array. A mask that looks beyond the end of an item takes all that could follow any item, to be
+// verified.
+//
+// Values that later places need are excluded like those that came. A place with more unseen values than places left
+// never matters; for the others their values are listed, and a matching decides (Kuhn's algorithm).
+// Source: Brzozowski 1964 for the difference of two languages, state by state; Hart, Nilsson, Raphael 1968 (A*).
+#include <algorithm>
+#include <queue>
+#include <unordered_set>
+
+#include "grammar.hpp"
+
+namespace constrain {
+
+namespace {
+
+constexpr u32 kMostRounds = 64;
+constexpr size_t kMostEdges = 4'000'000;
+
+u64 pair_key(State a, State b) { return u64{a} << 32 | b; }
+
+// Whether every one of `places` can get a value of its own; `without` is taken. `of` keeps a matching between calls.
+struct Matching {
+  const std::vector<std::vector<u32>>& places;
+  std::unordered_map<u32, u32> of{};  // value → place
+  std::unordered_set<u32> tried{};
+  bool augment(u32 place, u32 without) {
+    for (u32 v : places[place]) {
+      if (v == without || !tried.insert(v).second) continue;
+      auto it = of.find(v);
+      if (it == of.end() || augment(it->second, without)) {
+        of[v] = place;
+        return true;
+      }
+    }
+    return false;
+  }
+  bool fill() {
+    for (u32 place = 0; place < places.size(); ++place) {
+      tried.clear();
+      if (!augment(place, kNone)) return false;
+    }
+    return true;
+  }
+  bool does_without(u32 value) {
+    auto it = of.find(value);
+    if (it == of.end()) return true;
+    const u32 place = it->second;
+    auto before = of;
+    of.erase(it);
+    tried.clear();
+    if (augment(place, value)) return true;
+    of = std::move(before);
+    return false;
+  }
+};
+
+}  // namespace
+
+// ---------------------------------------------------------------- building
+
+void Automaton::set_unique(Gram g, const std::vector<Term>& scalars, const std::vector<Gram>& general) {
+  ItemsDef& def = items_[grams_[g].a];
+  ByteSet blank, bracket;
+  for (char c : {' ', '\t', '\n', '\r'}) blank.add(static_cast<u8>(c));
+  for (char c : {'[', '{'}) bracket.add(static_cast<u8>(c));
+  const Term opens = terms.cat(terms.repeat(terms.bytes(blank), 0, kUnbounded),
+                               terms.cat(terms.bytes(bracket), terms.complement(kEmpty)));
+  for (size_t i = 0; i < scalars.size(); ++i) {
+    UniquePart part;
+    part.scalar = scalars[i];
+    part.general = general[i];
+    part.id = part_count_++;
+    if (const Term containers = terms.conj(part.scalar, opens); terms.alive(containers)) {  // `{}` as a lexeme
+      const Gram written = lexeme(containers);
+      part.general = part.general == kNone ? written : choice({part.general, written});
+      part.scalar = terms.conj(part.scalar, terms.complement(opens));
+    }
+    def.tracked = def.tracked || part.general != kNone;
+    def.parts.push_back(std::move(part));
+  }
+  def.tracked = def.tracked || !def.prefix.empty();
+  has_tracked_ = has_tracked_ || def.tracked;
+}
+
+// Among values that must differ, numbers are written without exponent: then one value has few texts.
+Term Automaton::without_exponents(Term t) {
+  ByteSet digit, figures, e, blank, minus;
+  digit.add_range('0', '9');
+  figures = digit;
+  figures.add('.');
+  e.add('e');
+  e.add('E');
+  for (char c : {' ', '\t', '\n', '\r'}) blank.add(static_cast<u8>(c));
+  minus.add('-');
+  if (t == kEmpty || (terms.live_bytes(t) & (digit | blank | minus)).empty()) return t;
+  Term with = terms.cat(terms.bytes(e), terms.complement(kEmpty));
+  with = terms.cat(terms.repeat(terms.bytes(figures), 0, kUnbounded), with);
+  with = terms.cat(terms.bytes(digit), with);
+  with = terms.cat(terms.repeat(terms.bytes(minus), 0, 1), with);
+  with = terms.cat(terms.repeat(terms.bytes(blank), 0, kUnbounded), with);
+  return terms.conj(t, terms.complement(with));
+}
+
+// The shortest inside of arrays that need several different items is found by running the automaton on what is known to
+// be alive; whether that made anything shorter. States that were made before all costs were known are forgotten.
+bool Automaton::settle_unique() {
+  bool changed = false, ran = false;
+  ++rounds_;
+  std::vector<std::pair<u32, u32>> found;
+  for (u32 i = 0; i < items_.size(); ++i) {
+    if (!items_[i].tracked || items_[i].min_count < 2) continue;
+    refresh(items_[i]);
+    if (items_[i].min_count > items_[i].reachable) continue;
+    ran = true;
+    const u32 cost = unique_rest(i, {}, nullptr);
+    if (cost < items_[i].least && (rounds_ < kMostRounds || items_[i].least == kUnbounded)) found.push_back({i, cost});
+  }
+  for (auto [i, cost] : found) {
+    items_[i].least = cost;
+    changed = true;
+  }
+  if (ran) forget_states();
+  return changed;
+}
+
+void Automaton::forget_states() {
+  frames_.clear();
+  states_.clear();
+  entries_.clear();
+  frame_table_ = IdTable{};
+  state_table_ = IdTable{};
+  for (PairMemo* memo : {&steps_, &unions_, &trackers_, &after_items_, &differences_, &blocked_}) *memo = PairMemo{};
+  for (auto& def : items_)
+    for (auto& part : def.parts) {
+      part.values.clear();
+      part.exhausted = false;
+    }
+  std::vector<Entry> none;
+  intern_state(none, false);
+  intern_state(none, true);
+}
+
+// ---------------------------------------------------------------- scalars
+
+// What remains of the scalars when the values of the last 2^k links are taken away, 2^k the lowest bit of the chain's
+// depth: chains share these blocks, so that one more value costs little.
+Term Automaton::exclusion(const ItemsDef& def, bool blanks, u32 seen) {
+  const u32 key = static_cast<u32>(def.encoding) * 2 + blanks;
+  if (u32 known = exclusions_.get(key, seen); known != kNone) return known;
+  std::vector<std::string> plain;
+  std::vector<Term> finite, endless;
+  u32 left = seen_[seen].depth & -seen_[seen].depth;
+  for (u32 k = seen; left > 0; k = seen_[k].parent, --left) {
+    if (seen_[k].item == kUnknownText) continue;
+    const std::string value = texts_[seen_[k].item];
+    if (value[0] == '[' || value[0] == '{') continue;
+    if (value[0] == 's' && def.encoding == Encoding::Json) {
+      plain.push_back('"' + encode_json_string(std::string_view(value).substr(1)) + '"');
+      continue;
+    }
+    const Term t = value_spellings(def.encoding, value);
+    (terms.node(t).max_bytes == kUnbounded ? endless : finite).push_back(t);
+  }
+  if (!plain.empty()) finite.push_back(terms.literals(std::move(plain)));
+  std::vector<Term> rest{terms.complement(kEmpty)};
+  ByteSet blank;
+  for (char c : {' ', '\t', '\n', '\r'}) blank.add(static_cast<u8>(c));
+  for (auto* list : {&finite, &endless}) {
+    if (list->empty()) continue;
+    Term any = terms.alt(std::move(*list));
+    if (blanks) any = terms.cat(terms.repeat(terms.bytes(blank), 0, kUnbounded), any);
+    rest.push_back(terms.complement(any));
+  }
+  const Term made = terms.conj(std::move(rest));
+  exclusions_.put(key, seen, made);
+  return made;
+}
+
+Term Automaton::unique_item(u32 i, u32 place, u32 seen) {
+  const ItemsDef& def = items_[i];
+  const UniquePart& part = def.parts[place];
+  if (seen == 0 || part.scalar == kEmpty) return part.scalar;
+  if (u32 known = unique_items_.get(part.id, seen); known != kNone) return known;
+  const bool blanks = terms.live_bytes(part.scalar).has(' ');
+  std::vector<Term> all{part.scalar};
+  for (u32 k = seen; k != 0;) {
+    all.push_back(exclusion(def, blanks, k));
+    for (u32 left = seen_[k].depth & -seen_[k].depth; left > 0; --left) k = seen_[k].parent;
+  }
+  const Term t = terms.conj(std::move(all));
+  unique_items_.put(part.id, seen, t);
+  return t;
+}
+
+// Whether more values are left than were written without being known here, because a mask looks ahead.
+bool Automaton::value_left(u32 i, u32 seen) {
+  u32 unknown = 0;
+  for (u32 k = seen; k != 0; k = seen_[k].parent) unknown += seen_[k].item == kUnknownText;
+  for (; unknown > 0; --unknown) {
+    const Term item = unique_item(i, 0, seen);
+    if (!terms.alive(item)) return false;
+    seen = link(seen_table_, seen_, seen, text_id(value_of(terms.shortest(item))));
+  }
+  return terms.alive(unique_item(i, 0, seen));
+}
+
+// ---------------------------------------------------------------- tracked items
+
+// The state of all texts of the containers in a chain of values.
+State Automaton::tracker(u32 i, u32 seen) {
+  std::vector<u32> links;
+  State made = kDead;
+  for (u32 k = seen; k != 0; k = seen_[k].parent) {
+    if (u32 known = trackers_.get(i, k); known != kNone) {
+      made = known;
+      break;
+    }
+    links.push_back(k);
+  }
+  for (; !links.empty(); links.pop_back()) {
+    const u32 k = links.back();
+    const std::string value = texts_[seen_[k].item];
+    const Gram g = value_gram(items_[i].encoding, value[0] == 's' ? '"' + encode_json_string(value.substr(1)) + '"' : value, 0);
+    made = expand(unite(made, expand(single({FrameKind::Gram, g}, kDone))));
+    trackers_.put(i, k, made);
+  }
+  return made;
+}
+
+void Automaton::open_unique(Gather& g, const Frame& f, State below) {
+  const Progress p = progresses_[f.b];
+  const ItemsDef& def = items_[f.a];
+  if (p.count >= def.min_count) open_term(g, def.mark.close, below);
+  if (p.count >= def.reachable) return;
+  const u32 place = std::min(p.count, static_cast<u32>(def.prefix.size()));
+  const u32 excluded = blocked(f.a, f.b);
+  if (excluded == kNone) return;
+  Gather item;
+  const Term scalar = unique_item(f.a, place, excluded);
+  if (terms.alive(scalar)) add(item, {FrameKind::Unique, f.a, f.b, 0, scalar, 0}, below);
+  if (const Gram general = def.parts[place].general; general != kNone) {
+    const State inner = expand(single({FrameKind::Gram, general}, item_end(f.a, below)));
+    const State seen = tracker(f.a, excluded);
+    if (can_differ(inner, seen)) add(item, {FrameKind::Tracked, f.a, f.b, inner, seen, 0}, below);
+  }
+  if (item.entries.empty()) return;
+  if (p.count == 0) g.entries.insert(g.entries.end(), item.entries.begin(), item.entries.end());
+  else open_term(g, def.mark.separator, close(item));
+}
+
+State Automaton::behind_item(const Frame& f, const std::string& text, State below) {
+  const Progress p = with_value(items_[f.a], progresses_[f.b], text_id(value_of(text)));
+  return expand(single({FrameKind::Items, f.a, progress(p)}, below));
+}
+
+void Automaton::step_tracked(Gather& g, const Frame& f, State below, u8 byte) {
+  const State inner = step(f.c, byte);
+  if (inner == kDead) return;
+  const State seen = f.d == kDead ? kDead : step(f.d, byte);
+  const u32 capture = link(capture_table_, captures_, f.e, byte);
+  if (captures_[capture].bytes + seen_[progresses_[f.b].written].bytes > limits.unique_bytes)
+    throw LimitError("unique_bytes", "an array whose items must differ has become too long");
+  if (may_end(inner, seen)) add_state(g, behind_item(f, captured(capture), below));
+  if (can_differ(inner, seen)) add(g, {FrameKind::Tracked, f.a, f.b, inner, seen, capture}, below);
+}
+
+// Whether the bytes of `text` may follow. A tracked item is followed without interning what it captures.
+bool Automaton::allows(State s, std::string_view text) {
+  for (size_t i = 0; i < text.size(); ++i) {
+    const Frame f = states_[s].count == 1 ? frames_[entries_[states_[s].at].frame] : Frame{};
+    if (f.kind != FrameKind::Tracked || states_[s].accept) {
+      s = step(s, static_cast<u8>(text[i]));
+      if (s == kDead) return false;
+      continue;
+    }
+    const State below = entries_[states_[s].at].below;
+    State inner = f.c, seen = f.d;
+    for (size_t k = i; k < text.size(); ++k) {
+      inner = step(inner, static_cast<u8>(text[k]));
+      if (inner == kDead) return false;
+      if (seen != kDead) seen = step(seen, static_cast<u8>(text[k]));
+      if (may_end(inner, seen)) {
+        if (k + 1 == text.size()) return true;
+        const std::string item = captured(f.e) + std::string(text.substr(i, k + 1 - i));
+        if (allows(behind_item(f, item, below), text.substr(k + 1))) return true;
+      }
+      if (!can_differ(inner, seen)) return false;
+    }
+    return true;
+  }
+  return true;
+}
+
+// ---------------------------------------------------------------- differences
+
+bool Automaton::goes_on(State inner) const {
+  for (const Entry& e : entries(inner))
+    if (frames_[e.frame].kind != FrameKind::ItemEnd) return true;
+  return false;
+}
+
+bool Automaton::can_differ(State inner, State seen) {
+  if (!goes_on(inner)) return false;
+  if (seen == kDead) return true;
+  if (u32 known = differences_.get(inner, seen); known != kNone) return known;
+  struct Visit {
+    State inner, seen;
+    u32 parent;
+  };
+  std::vector<Visit> visits{{inner, seen, kNone}};
+  std::unordered_set<u64> met{pair_key(inner, seen)};
+  u32 found = kNone;
+  for (u32 at = 0; at < visits.size() && found == kNone; ++at) {
+    const Visit v = visits[at];
+    const ByteSet legal = legal_bytes(v.inner), tracked = legal_bytes(v.seen);
+    if (!((legal & tracked) == legal)) {
+      found = at;
+      break;
+    }
+    legal.each([&](u8 b) {
+      if (found != kNone) return;
+      const State next = step(v.inner, b), after = step(v.seen, b);
+      if (next == kDead) return;
+      const bool goes = goes_on(next);
+      const u32 known = goes && after != kDead ? differences_.get(next, after) : kNone;
+      if (may_end(next, after) || (after == kDead && goes) || known == 1) found = at;
+      else if (goes && known == kNone && met.insert(pair_key(next, after)).second) visits.push_back({next, after, at});
+    });
+    if (visits.size() > limits.differences)
+      throw LimitError("differences", "whether an item can still differ from the others takes too long to decide");
+  }
+  if (found == kNone)
+    for (auto& v : visits) differences_.put(v.inner, v.seen, 0);
+  for (; found != kNone; found = visits[found].parent) differences_.put(visits[found].inner, visits[found].seen, 1);
+  return differences_.get(inner, seen) == 1;
+}
+
+// Appends a shortest completion, not empty, of `inner` that is none of `seen`.
+bool Automaton::shortest_difference(State inner, State seen, std::string& out) {
+  if (!goes_on(inner)) return false;
+  if (seen == kDead && !accepts(inner)) {
+    out += completion(inner);
+    return true;
+  }
+  struct Visit {
+    State inner, seen;
+    u32 parent, length;
+    u8 byte;
+  };
+  struct Order {
+    u32 total, length, at;
+    bool operator<(const Order& o) const {  // the least total first, of these the longest
+      return total != o.total ? total > o.total : length != o.length ? length < o.length : at > o.at;
+    }
+  };
+  std::vector<Visit> visits{{inner, seen, kNone, 0, 0}};
+  std::unordered_set<u64> met{pair_key(inner, seen)};
+  std::priority_queue<Order> queue;
+  queue.push({0, 0, 0});
+  while (!queue.empty()) {
+    const u32 at = queue.top().at;
+    queue.pop();
+    const Visit v = visits[at];
+    if (at > 0 && (v.seen == kDead || may_end(v.inner, v.seen))) {
+      std::string text;
+      for (u32 i = at; i > 0; i = visits[i].parent) text += static_cast<char>(visits[i].byte);
+      std::reverse(text.begin(), text.end());
+      out += text;
+      if (!may_end(v.inner, v.seen)) out += completion(v.inner);
+      return true;
+    }
+    legal_bytes(v.inner).each([&](u8 b) {
+      const State next = step(v.inner, b), after = v.seen == kDead ? kDead : step(v.seen, b);
+      if (next == kDead || !met.insert(pair_key(next, after)).second) return;
+      visits.push_back({next, after, at, v.length + 1, b});
+      queue.push({saturating_add(v.length + 1, cost(next)), v.length + 1, static_cast<u32>(visits.size() - 1)});
+    });
+    if (visits.size() > limits.differences * 8)
+      throw LimitError("differences", "an item that differs from the others takes too long to find");
+  }
+  return false;
+}
+
+ByteSet Automaton::tracked_bytes(const Frame& f) {
+  const ByteSet legal = legal_bytes(f.c);
+  if (f.d == kDead) return legal;
+  ByteSet set = legal;
+  const ByteSet tracked = legal_bytes(f.d);
+  (legal & tracked).each([&](u8 b) {
+    const State next = step(f.c, b), after = step(f.d, b);
+    if (!may_end(next, after) && !can_differ(next, after)) set.word[b >> 6] &= ~(u64{1} << (b & 63));
+  });
+  return set;
+}
+
+State Automaton::after_item(u32 i, State below) {
+  if (u32 known = after_items_.get(i, below); known != kNone) return known;
+  const ItemsDef& def = items_[i];
+  Gather g, next;
+  open_term(g, def.mark.close, below);
+  const State end = item_end(i, below);
+  for (size_t k = 1; k < def.prefix.size(); ++k) open_gram(next, def.prefix[k], end);
+  if (def.rest != kNone) open_gram(next, def.rest, end);
+  if (!next.entries.empty()) open_term(g, def.mark.separator, close(next));
+  const State made = close(g);
+  after_items_.put(i, below, made);
+  return made;
+}
+
+// ---------------------------------------------------------------- enough different values
+
+// A shortest text of an item at `place` whose value is not in the chain `excluded`.
+bool Automaton::next_value(u32 i, u32 place, u32 excluded, std::string& text) {
+  bool found = false;
+  if (const Term scalar = unique_item(i, place, excluded); scalar != kEmpty && terms.alive(scalar)) {
+    text = terms.shortest(scalar);
+    found = true;
+  }
+  const Gram general = items_[i].parts[place].general;
+  if (general == kNone || costs_[general] == kUnbounded) return found;
+  const State inner = expand(single({FrameKind::Gram, general}, item_end(i, kDone)));
+  const State seen = tracker(i, excluded);
+  std::string other;
+  if (!can_differ(inner, seen) || !shortest_difference(inner, seen, other)) return found;
+  if (!found || other.size() < text.size()) text = other;
+  return true;
+}
+
+// Values of `place` that are not in the chain `seen`: all, or `enough`.
+std::vector<u32> Automaton::unseen_values(u32 i, u32 place, u32 seen, size_t enough) {
+  UniquePart& part = items_[i].parts[place];
+  std::unordered_set<u32> written;
+  for (u32 k = seen; k != 0; k = seen_[k].parent) written.insert(seen_[k].item);
+  std::vector<u32> found;
+  for (size_t n = 0; found.size() < enough; ++n) {
+    if (n == part.values.size()) {
+      std::string text;
+      const u32 before = n ? part.values[n - 1] : 0;
+      if (part.exhausted || !next_value(i, place, before, text)) {
+        part.exhausted = true;
+        break;
+      }
+      if (n >= limits.unique_values)
+        throw LimitError("unique_values", "whether enough different items are left takes too long to decide");
+      part.values.push_back(link(seen_table_, seen_, before, text_id(value_of(text))));
+    }
+    if (const u32 value = seen_[part.values[n]].item; !written.contains(value)) found.push_back(value);
+  }
+  return found;
+}
+
+// The chain of what must not come next: values that came, and those without which the places behind cannot be filled.
+// kNone if they cannot be filled at all.
+u32 Automaton::blocked(u32 i, u32 id) {
+  const ItemsDef& def = items_[i];
+  const Progress p = progresses_[id];
+  const u32 places = static_cast<u32>(def.prefix.size());
+  if (p.count >= places || p.count + 1 >= def.min_count) return p.written;
+  if (u32 known = blocked_.get(i, id); known != kNone) return known == kNone - 1 ? kNone : known;
+  const u32 need = def.min_count - p.count - 1;
+  std::vector<std::vector<u32>> scarce;
+  size_t edges = 0;
+  for (u32 k = p.count + 1; k < def.min_count; ++k) {
+    if (k <= places || scarce.empty() || edges == 0) {
+      std::vector<u32> values = unseen_values(i, std::min(k, places), p.written, u64{need} + 1);
+      if (k >= places && values.size() > need) break;  // so have all that follow
+      if (values.size() <= need) scarce.push_back(std::move(values));
+      else continue;
+    } else {
+      scarce.push_back(scarce.back());
+    }
+    if ((edges += scarce.back().size()) > kMostEdges)
+      throw LimitError("unique_values", "whether enough different items are left takes too long to decide");
+  }
+  u32 chain = p.written;
+  Matching matching{scarce};
+  if (!matching.fill()) {
+    chain = kNone;
+  } else {
+    std::vector<u32> values;
+    for (auto& list : scarce) values.insert(values.end(), list.begin(), list.end());
+    std::sort(values.begin(), values.end());
+    values.erase(std::unique(values.begin(), values.end()), values.end());
+    for (u32 v : values)
+      if (!matching.does_without(v)) chain = link(seen_table_, seen_, chain, v);
+  }
+  blocked_.put(i, id, chain == kNone ? kNone - 1 : chain);
+  return chain;
+}
+
+u32 Automaton::unique_rest(u32 i, Progress p, std::string* out) {
+  const ItemsDef& def = items_[i];
+  if (def.min_count > def.reachable) return kUnbounded;
+  u32 total = 0;
+  for (u32 k = p.count; k < def.min_count; ++k) {
+    if (k > 0) total = saturating_add(total, term_text(def.mark.separator, out));
+    if (p.written == 0 && k + 1 == def.min_count) {  // any value will do
+      total = saturating_add(total, gram_text(k < def.prefix.size() ? def.prefix[k] : def.rest, out));
+      break;
+    }
+    p.count = k;
+    const u32 excluded = blocked(i, progress(p));
+    std::string text;
+    if (excluded == kNone || !next_value(i, std::min(k, static_cast<u32>(def.prefix.size())), excluded, text))
+      return kUnbounded;
+    total = saturating_add(total, static_cast<u32>(text.size()));
+    if (out) *out += text;
+    p.written = link(seen_table_, seen_, p.written, text_id(value_of(text)));
+  }
+  return saturating_add(total, term_text(def.mark.close, out));
+}
+
+}  // namespace constrain
