@@ -247,6 +247,7 @@ class Automaton {
   u32 blocked(u32 items, u32 progress);
   std::vector<u32> unseen_values(u32 items, u32 place, u32 seen, size_t enough);
   u32 unique_rest(u32 i, Progress p, std::string* out);
+  u32 write_unique(u32 i, Progress p, std::string* out);
   State behind_item(const Frame& f, const std::string& text, State below);
   bool settle_unique();
   void forget_states();
@@ -281,7 +282,7 @@ class Automaton {
   PairMemo steps_, unions_, class_keys_, unique_items_;
   PairMemo exclusions_, value_grams_, trackers_, after_items_, differences_, blocked_;
   State start_ = kDead;
-  u32 depth_ = 0, class_count_ = 0, part_count_ = 0, rounds_ = 0;
+  u32 depth_ = 0, class_count_ = 0, part_count_ = 0, rounds_ = 0, nested_ = 0;
   bool has_tracked_ = false;
   std::unordered_map<State, u32> opening_;  // states whose expansion is under way, by depth
   u32 lowest_met_ = kNone;                  // the outermost of these that was met again

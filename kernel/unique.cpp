@@ -23,6 +23,7 @@ namespace constrain {
 
 namespace {
 
+constexpr u32 kDeepestText = 200;  // arrays inside of each other in a text that is written out
 constexpr u32 kMostRounds = 64;
 constexpr size_t kMostEdges = 4'000'000;
 
@@ -122,7 +123,7 @@ bool Automaton::settle_unique() {
     refresh(items_[i]);
     if (items_[i].min_count > items_[i].reachable) continue;
     ran = true;
-    const u32 cost = unique_rest(i, {}, nullptr);
+    const u32 cost = write_unique(i, {}, nullptr);
     if (cost < items_[i].least && (rounds_ < kMostRounds || items_[i].least == kUnbounded)) found.push_back({i, cost});
   }
   for (auto [i, cost] : found) {
@@ -429,6 +430,7 @@ bool Automaton::next_value(u32 i, u32 place, u32 excluded, std::string& text) {
   const Gram general = items_[i].parts[place].general;
   if (general == kNone || costs_[general] == kUnbounded) return found;
   const State inner = expand(single({FrameKind::Gram, general}, item_end(i, kDone)));
+  if (found && cost(inner) >= text.size()) return true;  // asked first: what is written out nests only what is shorter
   const State seen = tracker(i, excluded);
   std::string other;
   if (!can_differ(inner, seen) || !shortest_difference(inner, seen, other)) return found;
@@ -499,8 +501,15 @@ u32 Automaton::blocked(u32 i, u32 id) {
 }
 
 u32 Automaton::unique_rest(u32 i, Progress p, std::string* out) {
+  if (!out && p.count == 0 && items_[i].least != kUnbounded) return items_[i].least;
+  return write_unique(i, p, out);
+}
+
+u32 Automaton::write_unique(u32 i, Progress p, std::string* out) {
   const ItemsDef& def = items_[i];
   if (def.min_count > def.reachable) return kUnbounded;
+  DepthGuard guard(nested_);
+  if (nested_ > kDeepestText) throw LimitError("depth", "arrays whose items must differ are nested too deeply");
   u32 total = 0;
   for (u32 k = p.count; k < def.min_count; ++k) {
     if (k > 0) total = saturating_add(total, term_text(def.mark.separator, out));

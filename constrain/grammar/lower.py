@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from constrain import _kernel
 from constrain.errors import LimitExceeded
 from constrain.grammar import terms as t
-from constrain.grammar.unique_items import split
+from constrain.grammar.unique_items import rule, split
 
 ALL_BYTES = bytes(range(256))
 UNBOUNDED = 0xFFFFFFFF
@@ -163,7 +163,7 @@ class Lowering:
         start = self._rule(spec.start)
         while self._pending:
             name, self._plain = self._pending.pop()
-            self.kernel.define(self._rule(name), self._term(spec.rules[name]))
+            self.kernel.define(self._rule(name), self._term(rule(name, spec.rules)))
         return start
 
     def _rule(self, name: str) -> int:
