@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from constrain.grammar import terms
 from tests.reference.captured import Value, remember, value_of, values_ahead
+from tests.reference.different import can_be_filled, item_values, json_value, stretches_of
 from tests.reference.frames import Frame, Grammar, Reader, Term, Ways
 from tests.reference.nodes import EMPTY, Node, behind, complement, concat, intersect, node_of, spelling, texts, union
 from tests.reference.regular import intervals, node_is_alive
+from tests.reference.stacks import END, Stack
 from tests.reference.utf8 import first_code_points, spelled_ranges
 
 QUOTE = texts(('"',))
@@ -206,13 +209,13 @@ class NameReader(Reader):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ItemsTerm(Term):
-    """`rest_node` is the node of `rest` where items must differ."""
+    """`rest_node` is the node of `rest` where items must differ and are scalars of one kind; None if they are not."""
 
     term: terms.Items
     marks: Marks
     prefix: tuple[Term, ...]
     rest: Term | None
-    rest_node: Node = EMPTY
+    rest_node: Node | None = EMPTY
 
     def begin(self) -> ItemsFrame:
         return ItemsFrame(self, 0, frozenset())
@@ -228,18 +231,19 @@ class ItemsTerm(Term):
 
 
 def items_term(term: terms.Items, prefix: tuple[Term, ...], rest: Term | None) -> ItemsTerm:
-    rest_node = _scalars(term.rest) if term.unique and term.rest is not None else EMPTY
+    rest_node = _scalars(term.rest) if term.unique and not prefix and term.rest is not None else None
     return ItemsTerm(term, marks_of(term.punctuation), prefix, rest, rest_node)
 
 
-def _scalars(term: terms.Grammar) -> Node:
-    """Items that must differ are lexemes, or a choice of lexemes."""
+def _scalars(term: terms.Grammar) -> Node | None:
+    """The node of a lexeme, or of a choice of lexemes."""
     match term:
         case terms.Lexeme(regular):
             return node_of(regular)
         case terms.Choice(items):
-            return union(*map(_scalars, items))
-    raise TypeError(f"items that must differ cannot be {term!r}")
+            nodes = [_scalars(item) for item in items]
+            return None if None in nodes else union(*(node for node in nodes if node is not None))
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,6 +263,8 @@ class ItemsFrame(Frame):
             return False
         if to_come and (self.count > 0 or to_come > 1) and not node_is_alive(marks.separator, alphabet):
             return False
+        if term.unique and self.whole.rest_node is None:
+            return to_come == 0 or can_be_filled(self._values_to_come(grammar, to_come), to_come)
         if term.unique:
             return to_come == 0 or self._distinct_values(grammar, to_come) >= to_come
         last_to_look_at = min(self.count + to_come, len(self.whole.prefix) + 1)
@@ -268,8 +274,18 @@ class ItemsFrame(Frame):
         return all(item is not None and grammar.can_finish(item) for item in items)
 
     def _distinct_values(self, grammar: Grammar, enough: int) -> int:
+        assert self.whole.rest_node is not None
         found = values_ahead(self.whole.rest_node, "", grammar.alphabet, enough + len(self.used))
         return len(set(found) - self.used)
+
+    def _values_to_come(self, grammar: Grammar, to_come: int) -> list[set[Value]]:
+        """Of each of the next places the values that may stand there: all, or as many as can ever matter."""
+        found: list[set[Value]] = []
+        for index in range(self.count, self.count + to_come):
+            item = self.whole.item(index)
+            values = iter(()) if item is None else item_values(grammar, grammar.machine.begin(item), "", self.used)
+            found.append(set(islice(values, to_come)))
+        return found
 
     def behind(self, value: Value | None) -> ItemsFrame:
         """This array once an item is written; `value` is None where values do not matter."""
@@ -287,8 +303,10 @@ class ItemsFrame(Frame):
         if term.max_count is not None and self.count >= term.max_count:
             return
         between = (Reader(marks.separator),) if self.count else ()
-        if term.unique:
+        if term.unique and self.whole.rest_node is not None:
             yield (*between, ItemReader(self.whole.rest_node, self))
+        elif term.unique and (item := self.whole.item(self.count)) is not None:
+            yield (*between, AnyItemReader(EMPTY, self, grammar.machine.begin(item)))
         elif (item := self.whole.item(self.count)) is not None:
             yield (*between, item, self.behind(None))
 
@@ -323,6 +341,7 @@ class ItemReader(Reader):
         If not, the one hope is an item that the alphabet could not have written: all others are needed later.
         """
         items = self.items
+        assert items.whole.rest_node is not None
         if grammar.can_finish(items):
             return items.used
         if not grammar.can_finish(replace(items, count=items.count + 1)):
@@ -335,5 +354,47 @@ class ItemReader(Reader):
 
     def expand(self, grammar: Grammar) -> Ways:
         value = value_of(self.text)
+        if value not in self.items.used:
+            yield (self.items.behind(value),)
+
+
+@dataclass(frozen=True, slots=True)
+class AnyItemReader(Reader):
+    """Reads an item of any kind that must differ from the others: its own configurations, and what was written."""
+
+    items: ItemsFrame
+    stacks: frozenset[Stack] = frozenset()
+    text: str = ""
+
+    def is_over(self) -> bool:
+        return self.stacks == {END}
+
+    def may_end(self) -> bool:
+        return END in self.stacks
+
+    def reads(self, c: int) -> bool:
+        return any(isinstance(stack.frame, Reader) and stack.frame.reads(c) for stack in self.stacks)
+
+    def stretches(self) -> set[tuple[int, int]]:
+        return stretches_of(self.stacks)
+
+    def can_finish(self, grammar: Grammar) -> bool:
+        values = item_values(grammar, self.stacks, self.text, self.items.used)
+        return any(grammar.can_finish(self.items.behind(value)) for value in values)
+
+    def can_read_one(self, grammar: Grammar, partial: bytes) -> bool:
+        ranges = spelled_ranges(grammar.alphabet, partial)
+        enough = len(self.items.used) + self.items.whole.term.min_count + 1
+        return any(
+            grammar.can_finish(self.read(c, grammar))
+            for low, high in self.stretches()
+            for c in first_code_points(ranges, low, high, enough)
+        )
+
+    def read(self, c: int, grammar: Grammar) -> AnyItemReader:
+        return replace(self, stacks=grammar.machine.read_all(self.stacks, c), text=self.text + chr(c))
+
+    def expand(self, grammar: Grammar) -> Ways:
+        value = json_value(self.text)
         if value not in self.items.used:
             yield (self.items.behind(value),)
