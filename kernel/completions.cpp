@@ -265,6 +265,8 @@ u32 Automaton::frame_rest(const Frame& f, std::string* out) {
       const Progress p = with_value(items_[f.a], progresses_[f.b], text_id(value_of(captured(f.e) + rest)));
       return saturating_add(static_cast<u32>(rest.size()), items_rest(f.a, p, out));
     }
+    case FrameKind::NextItem:
+      return write_unique(f.a, progresses_[f.b], true, out);
     case FrameKind::ItemEnd:
       return 0;
   }

@@ -163,6 +163,9 @@ void Automaton::open_frame(Gather& g, const Frame& f, State below) {
     case FrameKind::Tracked:
       add(g, f, below);
       break;
+    case FrameKind::NextItem:
+      open_item(g, f, below);
+      break;
     case FrameKind::ItemEnd:  // kept, so that a mask can look beyond it
       add(g, f, below);
       add_state(g, below);

@@ -71,6 +71,18 @@ struct UniquePart {  // an item that must differ: scalars by a term, all else by
   u32 id = 0;                   // unique in the automaton
   std::vector<u32> values;      // chains of the first values, shortest first, as far as they were asked for
   bool exhausted = false;       // there are no others
+  bool listing = false;         // the next one is being looked for
+};
+
+// What an item must not come to be: texts in a trie, and the state of a grammar of more texts. 0 is the dead one.
+struct Tracker {
+  u32 node;
+  State state;
+};
+
+struct TextNode {
+  std::vector<std::pair<u8, u32>> children;  // sorted
+  bool ends = false;
 };
 
 struct ItemsDef {
@@ -101,6 +113,7 @@ enum class FrameKind : u32 {
   Items,      // a: items, b: progress             between two items
   Unique,     // a: items, b: progress, d: term left, e: capture
   Tracked,    // a: items, b: progress, c: state of the item, d: tracker, e: capture
+  NextItem,   // a: items, b: progress             before an item, tracked
   ItemEnd,    // a: items, b: state below          an item is over; what follows is not known here
 };
 
@@ -167,10 +180,12 @@ class Automaton {
   State after_class_unknown(const Frame& key, State below);      // not expanded; the name is unknown
   State after_unique_unknown(const Frame& item, State below);
   State after_item(u32 items, State below);  // whatever may follow an item, and more; expanded
-  bool can_differ(State inner, State tracker);  // some completion, not empty, of `inner` is none of `tracker`
+  bool can_differ(State inner, u32 tracker);  // some completion, not empty, of `inner` is none of `tracker`
   bool allows(State s, std::string_view text);  // whether its bytes may follow
   bool has_tracked() const { return has_tracked_; }
-  bool may_end(State inner, State tracker) const { return accepts(inner) && !accepts(tracker); }
+  bool may_end(State inner, u32 tracker) const { return accepts(inner) && !tracker_accepts(tracker); }
+  u32 step_tracker(u32 tracker, u8 byte);
+  ByteSet tracker_bytes(u32 tracker);
   bool name_unknown(const Frame& f) const;
   size_t memory() const;
   size_t state_count() const { return states_.size(); }
@@ -235,19 +250,26 @@ class Automaton {
   Term exclusion(const ItemsDef& def, bool blanks, u32 seen);
   bool value_left(u32 items, u32 seen);
   Term value_spellings(Encoding encoding, std::string_view value);
-  Gram value_gram(Encoding encoding, std::string_view value, u32 depth);
+  Gram value_gram(Encoding encoding, std::string value, u32 depth);
   State item_end(u32 items, State below) { return single({FrameKind::ItemEnd, items, below}, kDone); }
-  State tracker(u32 items, u32 seen);
+  bool tracker_accepts(u32 t) const { return text_nodes_[followed_[t].node].ends || accepts(followed_[t].state); }
+  u32 intern_tracker(u32 node, State state);
+  u32 add_text(u32 node, std::string_view text);
+  u32 tracker(u32 items, u32 place, u32 seen);
+  u32 texts_of(u32 items, u32 place, u32 value);
   void open_unique(Gather& g, const Frame& f, State below);
+  void open_item(Gather& g, const Frame& f, State below);
+  bool has_next_item(u32 items, u32 place, u32 excluded);
   void step_tracked(Gather& g, const Frame& f, State below, u8 byte);
   ByteSet tracked_bytes(const Frame& f);
   bool goes_on(State inner) const;
-  bool shortest_difference(State inner, State tracker, std::string& out);
+  bool shortest_difference(State inner, u32 tracker, std::string& out);
   bool next_value(u32 items, u32 place, u32 excluded, std::string& text);
   u32 blocked(u32 items, u32 progress);
+  u32 listed_value(u32 items, u32 place, size_t n);
   std::vector<u32> unseen_values(u32 items, u32 place, u32 seen, size_t enough);
   u32 unique_rest(u32 i, Progress p, std::string* out);
-  u32 write_unique(u32 i, Progress p, std::string* out);
+  u32 write_unique(u32 i, Progress p, bool at_item, std::string* out);
   State behind_item(const Frame& f, const std::string& text, State below);
   bool settle_unique();
   void forget_states();
@@ -280,7 +302,10 @@ class Automaton {
   std::vector<std::string> texts_;
   IdTable frame_table_, state_table_, progress_table_, capture_table_, seen_table_, text_table_, bitset_table_;
   PairMemo steps_, unions_, class_keys_, unique_items_;
-  PairMemo exclusions_, value_grams_, trackers_, after_items_, differences_, blocked_;
+  std::vector<TextNode> text_nodes_{{}};
+  std::vector<Tracker> followed_{{0, kDead}};
+  std::vector<std::vector<std::string>> text_lists_;
+  PairMemo exclusions_, value_grams_, trackers_, tracker_ids_, text_list_of_, after_items_, differences_, blocked_;
   State start_ = kDead;
   u32 depth_ = 0, class_count_ = 0, part_count_ = 0, rounds_ = 0, nested_ = 0;
   bool has_tracked_ = false;

@@ -91,7 +91,7 @@ bool MaskEngine::is_cached(State s) {
   State below;
   if (auto entries = automaton_.entries(s); entries.size() == 1)
     if (const Frame f = automaton_.frame(entries[0].frame); f.kind == FrameKind::Tracked)
-      return f.d == kDead && is_cached(f.c);
+      return f.d == 0 && is_cached(f.c);
   return cache_.contains(as_term(s, t, below) ? Key{t} << 32 | below : Key{kNone} << 32 | s);
 }
 
@@ -161,7 +161,7 @@ std::shared_ptr<const Mask> MaskEngine::mask(State s) {
 std::shared_ptr<const Mask> MaskEngine::tracked_mask(const Frame& frame) {
   const Frame f = frame;  // the table may move
   auto known = mask(f.c);
-  if (f.d == kDead) return known;
+  if (f.d == 0) return known;
   std::vector<u32> dead;
   walk_tracked(f.c, f.d, 0, dead);
   if (dead.empty()) return known;
@@ -172,16 +172,17 @@ std::shared_ptr<const Mask> MaskEngine::tracked_mask(const Frame& frame) {
   return m;
 }
 
-void MaskEngine::walk_tracked(State inner, State seen, u32 node, std::vector<u32>& dead) {
+void MaskEngine::walk_tracked(State inner, u32 seen, u32 node, std::vector<u32>& dead) {
   const Trie& trie = vocab_->trie();
   const TrieNode n = trie.node(node);
-  const ByteSet both = automaton_.legal_bytes(inner) & automaton_.legal_bytes(seen);
+  const ByteSet both = automaton_.legal_bytes(inner) & automaton_.tracker_bytes(seen);
   both.each([&](u8 b) {
     const TrieNode* child = trie.find(n, b);
     if (!child) return;
     ++counters.visited;
-    const State next = automaton_.step(inner, b), after = automaton_.step(seen, b);
-    if (next == kDead || after == kDead) return;
+    const State next = automaton_.step(inner, b);
+    const u32 after = automaton_.step_tracker(seen, b);
+    if (next == kDead || after == 0) return;
     if (automaton_.may_end(next, after) || automaton_.can_differ(next, after)) {
       if (child->count) walk_tracked(next, after, trie.index(child), dead);
     } else {

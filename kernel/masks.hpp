@@ -83,7 +83,7 @@ class MaskEngine {
   std::shared_ptr<Mask> compute_term(Term t, State below);
   std::shared_ptr<Mask> from_sink(Sink& sink);
   std::shared_ptr<const Mask> tracked_mask(const Frame& f);
-  void walk_tracked(State inner, State seen, u32 node, std::vector<u32>& dead);
+  void walk_tracked(State inner, u32 seen, u32 node, std::vector<u32>& dead);
   ByteSet following(State s);  // bytes that may come next, also beyond the end of an item
   bool compute_difference(Term t, State below, Mask& out);
   bool compute_window(const Window& w, State below, Mask& out);

@@ -25,6 +25,9 @@ namespace {
 
 constexpr u32 kDeepestText = 200;  // arrays inside of each other in a text that is written out
 constexpr u32 kMostRounds = 64;
+constexpr u32 kFewTexts = 4;         // texts of one value that are kept as such
+constexpr u32 kManyTexts = kNone - 1;
+constexpr u32 kListedAhead = 64;     // values looked at for one that has not come
 constexpr size_t kMostEdges = 4'000'000;
 
 u64 pair_key(State a, State b) { return u64{a} << 32 | b; }
@@ -123,7 +126,7 @@ bool Automaton::settle_unique() {
     refresh(items_[i]);
     if (items_[i].min_count > items_[i].reachable) continue;
     ran = true;
-    const u32 cost = write_unique(i, {}, nullptr);
+    const u32 cost = write_unique(i, {}, false, nullptr);
     if (cost < items_[i].least && (rounds_ < kMostRounds || items_[i].least == kUnbounded)) found.push_back({i, cost});
   }
   for (auto [i, cost] : found) {
@@ -140,12 +143,13 @@ void Automaton::forget_states() {
   entries_.clear();
   frame_table_ = IdTable{};
   state_table_ = IdTable{};
-  for (PairMemo* memo : {&steps_, &unions_, &trackers_, &after_items_, &differences_, &blocked_}) *memo = PairMemo{};
+  for (PairMemo* memo : {&steps_, &unions_, &trackers_, &tracker_ids_, &text_list_of_, &after_items_, &differences_, &blocked_}) *memo = PairMemo{};
   for (auto& def : items_)
     for (auto& part : def.parts) {
       part.values.clear();
       part.exhausted = false;
     }
+  followed_.resize(1);
   std::vector<Entry> none;
   intern_state(none, false);
   intern_state(none, true);
@@ -217,23 +221,102 @@ bool Automaton::value_left(u32 i, u32 seen) {
 
 // ---------------------------------------------------------------- tracked items
 
-// The state of all texts of the containers in a chain of values.
-State Automaton::tracker(u32 i, u32 seen) {
+u32 Automaton::intern_tracker(u32 node, State state) {
+  if (node == 0 && state == kDead) return 0;
+  if (u32 known = tracker_ids_.get(node, state); known != kNone) return known;
+  followed_.push_back({node, state});
+  tracker_ids_.put(node, state, static_cast<u32>(followed_.size() - 1));
+  return static_cast<u32>(followed_.size() - 1);
+}
+
+u32 Automaton::step_tracker(u32 t, u8 byte) {
+  if (t == 0) return 0;
+  const Tracker f = followed_[t];
+  const auto& children = text_nodes_[f.node].children;
+  auto it = std::lower_bound(children.begin(), children.end(), std::pair<u8, u32>{byte, 0});
+  const u32 node = it != children.end() && it->first == byte ? it->second : 0;
+  return intern_tracker(node, f.state == kDead ? kDead : step(f.state, byte));
+}
+
+ByteSet Automaton::tracker_bytes(u32 t) {
+  ByteSet set = legal_bytes(followed_[t].state);
+  for (auto [byte, child] : text_nodes_[followed_[t].node].children) set.add(byte);
+  return set;
+}
+
+// The trie of `node` and one more text: nodes on the way are copied, all others shared.
+u32 Automaton::add_text(u32 node, std::string_view text) {
+  TextNode copy = text_nodes_[node];
+  if (text.empty()) {
+    copy.ends = true;
+  } else {
+    const u8 byte = static_cast<u8>(text[0]);
+    auto it = std::lower_bound(copy.children.begin(), copy.children.end(), std::pair<u8, u32>{byte, 0});
+    const bool known = it != copy.children.end() && it->first == byte;
+    const u32 child = add_text(known ? it->second : 0, text.substr(1));
+    if (known) it->second = child;
+    else copy.children.insert(it, {byte, child});
+  }
+  text_nodes_.push_back(std::move(copy));
+  return static_cast<u32>(text_nodes_.size() - 1);
+}
+
+// Which texts the item at `place` has for a value, in `text_lists_`; kManyTexts if they are more than a few.
+u32 Automaton::texts_of(u32 i, u32 place, u32 value) {
+  const UniquePart& part = items_[i].parts[place];
+  if (u32 known = text_list_of_.get(part.id, value); known != kNone) return known;
+  const Gram g = value_gram(items_[i].encoding, texts_[value], 0);
+  struct Visit {
+    State inner, value;
+    std::string text;
+  };
+  std::vector<Visit> open{{expand(single({FrameKind::Gram, part.general}, item_end(i, kDone))),
+                           expand(single({FrameKind::Gram, g}, kDone)), ""}};
+  std::vector<std::string> found;
+  size_t steps = 0;
+  const size_t most = texts_[value].size() * kFewTexts * 2 + 64;
+  while (!open.empty() && steps <= most && found.size() <= kFewTexts) {
+    Visit v = std::move(open.back());
+    open.pop_back();
+    if (accepts(v.inner) && accepts(v.value)) found.push_back(v.text);
+    (legal_bytes(v.inner) & legal_bytes(v.value)).each([&](u8 b) {
+      ++steps;
+      const State inner = step(v.inner, b), other = step(v.value, b);
+      if (inner != kDead && other != kDead) open.push_back({inner, other, v.text + static_cast<char>(b)});
+    });
+  }
+  u32 list = kManyTexts;
+  if (open.empty() && found.size() <= kFewTexts) {
+    list = static_cast<u32>(text_lists_.size());
+    text_lists_.push_back(std::move(found));
+  }
+  text_list_of_.put(part.id, value, list);
+  return list;
+}
+
+// All texts that the item at `place` has for the values of a chain.
+u32 Automaton::tracker(u32 i, u32 place, u32 seen) {
+  const u32 part = items_[i].parts[place].id;
   std::vector<u32> links;
-  State made = kDead;
+  u32 made = 0;
   for (u32 k = seen; k != 0; k = seen_[k].parent) {
-    if (u32 known = trackers_.get(i, k); known != kNone) {
+    if (u32 known = trackers_.get(part, k); known != kNone) {
       made = known;
       break;
     }
     links.push_back(k);
   }
   for (; !links.empty(); links.pop_back()) {
-    const u32 k = links.back();
-    const std::string value = texts_[seen_[k].item];
-    const Gram g = value_gram(items_[i].encoding, value[0] == 's' ? '"' + encode_json_string(value.substr(1)) + '"' : value, 0);
-    made = expand(unite(made, expand(single({FrameKind::Gram, g}, kDone))));
-    trackers_.put(i, k, made);
+    const u32 value = seen_[links.back()].item, list = texts_of(i, place, value);
+    Tracker t = followed_[made];
+    if (list == kManyTexts) {
+      const Gram g = value_gram(items_[i].encoding, texts_[value], 0);
+      t.state = expand(unite(t.state, expand(single({FrameKind::Gram, g}, kDone))));
+    } else {
+      for (const std::string& text : text_lists_[list]) t.node = add_text(t.node, text);
+    }
+    made = intern_tracker(t.node, t.state);
+    trackers_.put(part, links.back(), made);
   }
   return made;
 }
@@ -243,20 +326,42 @@ void Automaton::open_unique(Gather& g, const Frame& f, State below) {
   const ItemsDef& def = items_[f.a];
   if (p.count >= def.min_count) open_term(g, def.mark.close, below);
   if (p.count >= def.reachable) return;
-  const u32 place = std::min(p.count, static_cast<u32>(def.prefix.size()));
+  const Frame next{FrameKind::NextItem, f.a, f.b};
+  if (p.count == 0) return open_item(g, next, below);
+  const u32 excluded = blocked(f.a, f.b);
+  if (excluded == kNone || !has_next_item(f.a, std::min(p.count, static_cast<u32>(def.prefix.size())), excluded)) return;
+  open_term(g, def.mark.separator, single(next, below));
+}
+
+void Automaton::open_item(Gather& g, const Frame& f, State below) {
+  const u32 place = std::min(progresses_[f.b].count, static_cast<u32>(items_[f.a].prefix.size()));
   const u32 excluded = blocked(f.a, f.b);
   if (excluded == kNone) return;
-  Gather item;
   const Term scalar = unique_item(f.a, place, excluded);
-  if (terms.alive(scalar)) add(item, {FrameKind::Unique, f.a, f.b, 0, scalar, 0}, below);
-  if (const Gram general = def.parts[place].general; general != kNone) {
-    const State inner = expand(single({FrameKind::Gram, general}, item_end(f.a, below)));
-    const State seen = tracker(f.a, excluded);
-    if (can_differ(inner, seen)) add(item, {FrameKind::Tracked, f.a, f.b, inner, seen, 0}, below);
+  if (terms.alive(scalar)) add(g, {FrameKind::Unique, f.a, f.b, 0, scalar, 0}, below);
+  const Gram general = items_[f.a].parts[place].general;
+  if (general == kNone || costs_[general] == kUnbounded) return;
+  const State inner = expand(single({FrameKind::Gram, general}, item_end(f.a, below)));
+  const u32 seen = tracker(f.a, place, excluded);
+  if (can_differ(inner, seen)) add(g, {FrameKind::Tracked, f.a, f.b, inner, seen, 0}, below);
+}
+
+// Whether an item that is not in the chain `excluded` may stand at `place`. Mostly the shortest of all has not come yet,
+// so that what the item must differ from need not be made out before it begins.
+bool Automaton::has_next_item(u32 i, u32 place, u32 excluded) {
+  const Term scalar = unique_item(i, place, excluded);
+  if (scalar != kEmpty && terms.alive(scalar)) return true;
+  UniquePart& part = items_[i].parts[place];
+  if (part.general == kNone || costs_[part.general] == kUnbounded) return false;
+  for (u32 n = 0; n < kListedAhead && !part.listing; ++n) {
+    const u32 value = listed_value(i, place, n);
+    if (value == kNone) break;
+    u32 k = excluded;
+    while (k != 0 && seen_[k].item != value) k = seen_[k].parent;
+    if (k == 0) return true;
   }
-  if (item.entries.empty()) return;
-  if (p.count == 0) g.entries.insert(g.entries.end(), item.entries.begin(), item.entries.end());
-  else open_term(g, def.mark.separator, close(item));
+  const State inner = expand(single({FrameKind::Gram, part.general}, item_end(i, kDone)));
+  return can_differ(inner, tracker(i, place, excluded));
 }
 
 State Automaton::behind_item(const Frame& f, const std::string& text, State below) {
@@ -267,7 +372,7 @@ State Automaton::behind_item(const Frame& f, const std::string& text, State belo
 void Automaton::step_tracked(Gather& g, const Frame& f, State below, u8 byte) {
   const State inner = step(f.c, byte);
   if (inner == kDead) return;
-  const State seen = f.d == kDead ? kDead : step(f.d, byte);
+  const u32 seen = step_tracker(f.d, byte);
   const u32 capture = link(capture_table_, captures_, f.e, byte);
   if (captures_[capture].bytes + seen_[progresses_[f.b].written].bytes > limits.unique_bytes)
     throw LimitError("unique_bytes", "an array whose items must differ has become too long");
@@ -280,16 +385,18 @@ bool Automaton::allows(State s, std::string_view text) {
   for (size_t i = 0; i < text.size(); ++i) {
     const Frame f = states_[s].count == 1 ? frames_[entries_[states_[s].at].frame] : Frame{};
     if (f.kind != FrameKind::Tracked || states_[s].accept) {
+      if (i + 1 == text.size()) return legal_bytes(s).has(static_cast<u8>(text[i]));
       s = step(s, static_cast<u8>(text[i]));
       if (s == kDead) return false;
       continue;
     }
     const State below = entries_[states_[s].at].below;
-    State inner = f.c, seen = f.d;
+    State inner = f.c;
+    u32 seen = f.d;
     for (size_t k = i; k < text.size(); ++k) {
       inner = step(inner, static_cast<u8>(text[k]));
       if (inner == kDead) return false;
-      if (seen != kDead) seen = step(seen, static_cast<u8>(text[k]));
+      seen = step_tracker(seen, static_cast<u8>(text[k]));
       if (may_end(inner, seen)) {
         if (k + 1 == text.size()) return true;
         const std::string item = captured(f.e) + std::string(text.substr(i, k + 1 - i));
@@ -310,32 +417,39 @@ bool Automaton::goes_on(State inner) const {
   return false;
 }
 
-bool Automaton::can_differ(State inner, State seen) {
+bool Automaton::can_differ(State inner, u32 seen) {
   if (!goes_on(inner)) return false;
-  if (seen == kDead) return true;
+  if (seen == 0) return true;
   if (u32 known = differences_.get(inner, seen); known != kNone) return known;
   struct Visit {
-    State inner, seen;
-    u32 parent;
+    State inner;
+    u32 seen, parent;
   };
   std::vector<Visit> visits{{inner, seen, kNone}};
   std::unordered_set<u64> met{pair_key(inner, seen)};
+  std::vector<u32> open{0};  // depth first: where many values came, the first byte that none of them has lies deep
   u32 found = kNone;
-  for (u32 at = 0; at < visits.size() && found == kNone; ++at) {
+  while (!open.empty() && found == kNone) {
+    const u32 at = open.back();
+    open.pop_back();
     const Visit v = visits[at];
-    const ByteSet legal = legal_bytes(v.inner), tracked = legal_bytes(v.seen);
+    const ByteSet legal = legal_bytes(v.inner), tracked = tracker_bytes(v.seen);
     if (!((legal & tracked) == legal)) {
       found = at;
       break;
     }
     legal.each([&](u8 b) {
       if (found != kNone) return;
-      const State next = step(v.inner, b), after = step(v.seen, b);
+      const State next = step(v.inner, b);
+      const u32 after = step_tracker(v.seen, b);
       if (next == kDead) return;
       const bool goes = goes_on(next);
-      const u32 known = goes && after != kDead ? differences_.get(next, after) : kNone;
-      if (may_end(next, after) || (after == kDead && goes) || known == 1) found = at;
-      else if (goes && known == kNone && met.insert(pair_key(next, after)).second) visits.push_back({next, after, at});
+      const u32 known = goes && after != 0 ? differences_.get(next, after) : kNone;
+      if (may_end(next, after) || (after == 0 && goes) || known == 1) found = at;
+      else if (goes && known == kNone && met.insert(pair_key(next, after)).second) {
+        open.push_back(static_cast<u32>(visits.size()));
+        visits.push_back({next, after, at});
+      }
     });
     if (visits.size() > limits.differences)
       throw LimitError("differences", "whether an item can still differ from the others takes too long to decide");
@@ -347,15 +461,15 @@ bool Automaton::can_differ(State inner, State seen) {
 }
 
 // Appends a shortest completion, not empty, of `inner` that is none of `seen`.
-bool Automaton::shortest_difference(State inner, State seen, std::string& out) {
+bool Automaton::shortest_difference(State inner, u32 seen, std::string& out) {
   if (!goes_on(inner)) return false;
-  if (seen == kDead && !accepts(inner)) {
+  if (seen == 0 && !accepts(inner)) {
     out += completion(inner);
     return true;
   }
   struct Visit {
-    State inner, seen;
-    u32 parent, length;
+    State inner;
+    u32 seen, parent, length;
     u8 byte;
   };
   struct Order {
@@ -372,7 +486,7 @@ bool Automaton::shortest_difference(State inner, State seen, std::string& out) {
     const u32 at = queue.top().at;
     queue.pop();
     const Visit v = visits[at];
-    if (at > 0 && (v.seen == kDead || may_end(v.inner, v.seen))) {
+    if (at > 0 && (v.seen == 0 || may_end(v.inner, v.seen))) {
       std::string text;
       for (u32 i = at; i > 0; i = visits[i].parent) text += static_cast<char>(visits[i].byte);
       std::reverse(text.begin(), text.end());
@@ -381,7 +495,8 @@ bool Automaton::shortest_difference(State inner, State seen, std::string& out) {
       return true;
     }
     legal_bytes(v.inner).each([&](u8 b) {
-      const State next = step(v.inner, b), after = v.seen == kDead ? kDead : step(v.seen, b);
+      const State next = step(v.inner, b);
+      const u32 after = step_tracker(v.seen, b);
       if (next == kDead || !met.insert(pair_key(next, after)).second) return;
       visits.push_back({next, after, at, v.length + 1, b});
       queue.push({saturating_add(v.length + 1, cost(next)), v.length + 1, static_cast<u32>(visits.size() - 1)});
@@ -394,11 +509,12 @@ bool Automaton::shortest_difference(State inner, State seen, std::string& out) {
 
 ByteSet Automaton::tracked_bytes(const Frame& f) {
   const ByteSet legal = legal_bytes(f.c);
-  if (f.d == kDead) return legal;
+  if (f.d == 0) return legal;
   ByteSet set = legal;
-  const ByteSet tracked = legal_bytes(f.d);
+  const ByteSet tracked = tracker_bytes(f.d);
   (legal & tracked).each([&](u8 b) {
-    const State next = step(f.c, b), after = step(f.d, b);
+    const State next = step(f.c, b);
+    const u32 after = step_tracker(f.d, b);
     if (!may_end(next, after) && !can_differ(next, after)) set.word[b >> 6] &= ~(u64{1} << (b & 63));
   });
   return set;
@@ -431,32 +547,45 @@ bool Automaton::next_value(u32 i, u32 place, u32 excluded, std::string& text) {
   if (general == kNone || costs_[general] == kUnbounded) return found;
   const State inner = expand(single({FrameKind::Gram, general}, item_end(i, kDone)));
   if (found && cost(inner) >= text.size()) return true;  // asked first: what is written out nests only what is shorter
-  const State seen = tracker(i, excluded);
+  const u32 seen = tracker(i, place, excluded);
   std::string other;
   if (!can_differ(inner, seen) || !shortest_difference(inner, seen, other)) return found;
   if (!found || other.size() < text.size()) text = other;
   return true;
 }
 
+// The n-th value of `place`, shortest first, or kNone; all before it have been asked for.
+u32 Automaton::listed_value(u32 i, u32 place, size_t n) {
+  UniquePart& part = items_[i].parts[place];
+  if (n == part.values.size()) {
+    if (part.exhausted) return kNone;
+    if (n >= limits.unique_values)
+      throw LimitError("unique_values", "whether enough different items are left takes too long to decide");
+    std::string text;
+    const u32 before = n ? part.values[n - 1] : 0;
+    part.listing = true;
+    struct Closer {
+      bool& listing;
+      ~Closer() { listing = false; }
+    } closer{part.listing};
+    if (!next_value(i, place, before, text)) {
+      part.exhausted = true;
+      return kNone;
+    }
+    part.values.push_back(link(seen_table_, seen_, before, text_id(value_of(text))));
+  }
+  return seen_[part.values[n]].item;
+}
+
 // Values of `place` that are not in the chain `seen`: all, or `enough`.
 std::vector<u32> Automaton::unseen_values(u32 i, u32 place, u32 seen, size_t enough) {
-  UniquePart& part = items_[i].parts[place];
   std::unordered_set<u32> written;
   for (u32 k = seen; k != 0; k = seen_[k].parent) written.insert(seen_[k].item);
   std::vector<u32> found;
   for (size_t n = 0; found.size() < enough; ++n) {
-    if (n == part.values.size()) {
-      std::string text;
-      const u32 before = n ? part.values[n - 1] : 0;
-      if (part.exhausted || !next_value(i, place, before, text)) {
-        part.exhausted = true;
-        break;
-      }
-      if (n >= limits.unique_values)
-        throw LimitError("unique_values", "whether enough different items are left takes too long to decide");
-      part.values.push_back(link(seen_table_, seen_, before, text_id(value_of(text))));
-    }
-    if (const u32 value = seen_[part.values[n]].item; !written.contains(value)) found.push_back(value);
+    const u32 value = listed_value(i, place, n);
+    if (value == kNone) break;
+    if (!written.contains(value)) found.push_back(value);
   }
   return found;
 }
@@ -502,20 +631,22 @@ u32 Automaton::blocked(u32 i, u32 id) {
 
 u32 Automaton::unique_rest(u32 i, Progress p, std::string* out) {
   if (!out && p.count == 0 && items_[i].least != kUnbounded) return items_[i].least;
-  return write_unique(i, p, out);
+  return write_unique(i, p, false, out);
 }
 
-u32 Automaton::write_unique(u32 i, Progress p, std::string* out) {
+// The rest of an array behind its beginning `p`; `at_item`: an item must come, its separator has been written.
+u32 Automaton::write_unique(u32 i, Progress p, bool at_item, std::string* out) {
   const ItemsDef& def = items_[i];
-  if (def.min_count > def.reachable) return kUnbounded;
+  const u32 least = std::max(def.min_count, p.count + at_item);
+  if (least > def.reachable) return kUnbounded;
   DepthGuard guard(nested_);
   if (nested_ > kDeepestText) throw LimitError("depth", "arrays whose items must differ are nested too deeply");
   u32 total = 0;
-  for (u32 k = p.count; k < def.min_count; ++k) {
-    if (k > 0) total = saturating_add(total, term_text(def.mark.separator, out));
-    if (p.written == 0 && k + 1 == def.min_count) {  // any value will do
+  for (u32 k = p.count; k < least; ++k, at_item = false) {
+    if (k > 0 && !at_item) total = saturating_add(total, term_text(def.mark.separator, out));
+    if (p.written == 0 && k + 1 >= def.min_count) {  // any value will do
       total = saturating_add(total, gram_text(k < def.prefix.size() ? def.prefix[k] : def.rest, out));
-      break;
+      continue;
     }
     p.count = k;
     const u32 excluded = blocked(i, progress(p));

@@ -174,8 +174,8 @@ Term Automaton::value_spellings(Encoding encoding, std::string_view value) {
 }
 
 // A grammar of every text of a value in canonical form, with any blanks between its tokens.
-Gram Automaton::value_gram(Encoding encoding, std::string_view value, u32 depth) {
-  const u32 id = text_id(std::string(value));
+Gram Automaton::value_gram(Encoding encoding, std::string value, u32 depth) {
+  const u32 id = text_id(value);
   if (u32 known = value_grams_.get(id, static_cast<u32>(encoding)); known != kNone) return known;
   ByteSet blank;
   for (char c : kBlanks) blank.add(static_cast<u8>(c));
@@ -184,9 +184,9 @@ Gram Automaton::value_gram(Encoding encoding, std::string_view value, u32 depth)
   Gram made;
   if (value[0] == '[') {
     ItemsDef def{};
-    Reader r{value.substr(1)};
+    Reader r{std::string_view(value).substr(1)};
     while (!r.take(']')) {
-      def.prefix.push_back(value_gram(encoding, r.value(), depth + 1));
+      def.prefix.push_back(value_gram(encoding, std::string(r.value()), depth + 1));
       r.take(',');
     }
     def.rest = kNone;
@@ -196,11 +196,11 @@ Gram Automaton::value_gram(Encoding encoding, std::string_view value, u32 depth)
     made = items(std::move(def));
   } else if (value[0] == '{') {
     MembersDef def{};
-    Reader r{value.substr(1)};
+    Reader r{std::string_view(value).substr(1)};
     while (!r.take('}')) {
       std::string name = decode_json_string(r.string());
       r.take(':');
-      def.members.push_back({std::move(name), value_gram(encoding, r.value(), depth + 1), true});
+      def.members.push_back({std::move(name), value_gram(encoding, std::string(r.value()), depth + 1), true});
       r.take(',');
     }
     def.mark = {mark("{"), mark("}"), mark(","), mark(":"), blanks};

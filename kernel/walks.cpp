@@ -155,7 +155,7 @@ void MaskEngine::walk_entry(const Frame& frame, State below, const Trie& trie, u
     }
     case FrameKind::Tracked: {
       const bool doubtful = sink.doubtful;
-      if (f.d != kDead) sink.doubtful = true;
+      if (f.d != 0) sink.doubtful = true;
       walk_state(f.c, trie, node, sink);
       sink.doubtful = doubtful;
       break;
