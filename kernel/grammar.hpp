@@ -70,6 +70,7 @@ struct UniquePart {  // an item that must differ: scalars by a term, all else by
   Gram general = kNone;
   u32 id = 0;                   // unique in the automaton
   std::vector<u32> values;      // chains of the first values, shortest first, as far as they were asked for
+  std::vector<std::string> texts;  // of these
   bool exhausted = false;       // there are no others
   bool listing = false;         // the next one is being looked for
 };
@@ -83,6 +84,7 @@ struct Tracker {
 struct TextNode {
   std::vector<std::pair<u8, u32>> children;  // sorted
   bool ends = false;
+  u32 count = 0;  // texts below
 };
 
 struct ItemsDef {
@@ -266,6 +268,9 @@ class Automaton {
   bool shortest_difference(State inner, u32 tracker, std::string& out);
   bool next_value(u32 items, u32 place, u32 excluded, std::string& text);
   u32 blocked(u32 items, u32 progress);
+  bool allows_behind(const Frame& f, const std::string& item, State below, std::string_view rest);
+  bool item_may_begin(u32 items, u32 place, u32 seen, std::string_view text, const std::string& other);
+  const std::vector<u32>& spare_values(u32 items, u32 place, u32 seen);
   u32 listed_value(u32 items, u32 place, size_t n);
   std::vector<u32> unseen_values(u32 items, u32 place, u32 seen, size_t enough);
   u32 unique_rest(u32 i, Progress p, std::string* out);
@@ -302,6 +307,7 @@ class Automaton {
   std::vector<std::string> texts_;
   IdTable frame_table_, state_table_, progress_table_, capture_table_, seen_table_, text_table_, bitset_table_;
   PairMemo steps_, unions_, class_keys_, unique_items_;
+  std::unordered_map<u64, std::vector<u32>> spare_values_;
   std::vector<TextNode> text_nodes_{{}};
   std::vector<Tracker> followed_{{0, kDead}};
   std::vector<std::vector<std::string>> text_lists_;

@@ -14,6 +14,7 @@
 // never matters; for the others their values are listed, and a matching decides (Kuhn's algorithm).
 // Source: Brzozowski 1964 for the difference of two languages, state by state; Hart, Nilsson, Raphael 1968 (A*).
 #include <algorithm>
+#include <functional>
 #include <queue>
 #include <unordered_set>
 
@@ -27,6 +28,7 @@ constexpr u32 kDeepestText = 200;  // arrays inside of each other in a text that
 constexpr u32 kMostRounds = 64;
 constexpr u32 kFewTexts = 4;         // texts of one value that are kept as such
 constexpr u32 kManyTexts = kNone - 1;
+constexpr size_t kSpare = 3;         // of these as many are kept
 constexpr u32 kListedAhead = 64;     // values looked at for one that has not come
 constexpr size_t kMostEdges = 4'000'000;
 
@@ -147,9 +149,11 @@ void Automaton::forget_states() {
   for (auto& def : items_)
     for (auto& part : def.parts) {
       part.values.clear();
+      part.texts.clear();
       part.exhausted = false;
     }
   followed_.resize(1);
+  spare_values_.clear();
   std::vector<Entry> none;
   intern_state(none, false);
   intern_state(none, true);
@@ -247,6 +251,7 @@ ByteSet Automaton::tracker_bytes(u32 t) {
 // The trie of `node` and one more text: nodes on the way are copied, all others shared.
 u32 Automaton::add_text(u32 node, std::string_view text) {
   TextNode copy = text_nodes_[node];
+  ++copy.count;
   if (text.empty()) {
     copy.ends = true;
   } else {
@@ -349,17 +354,11 @@ void Automaton::open_item(Gather& g, const Frame& f, State below) {
 // Whether an item that is not in the chain `excluded` may stand at `place`. Mostly the shortest of all has not come yet,
 // so that what the item must differ from need not be made out before it begins.
 bool Automaton::has_next_item(u32 i, u32 place, u32 excluded) {
+  const UniquePart& part = items_[i].parts[place];
+  if (!part.listing && !spare_values(i, place, excluded).empty()) return true;
   const Term scalar = unique_item(i, place, excluded);
   if (scalar != kEmpty && terms.alive(scalar)) return true;
-  UniquePart& part = items_[i].parts[place];
   if (part.general == kNone || costs_[part.general] == kUnbounded) return false;
-  for (u32 n = 0; n < kListedAhead && !part.listing; ++n) {
-    const u32 value = listed_value(i, place, n);
-    if (value == kNone) break;
-    u32 k = excluded;
-    while (k != 0 && seen_[k].item != value) k = seen_[k].parent;
-    if (k == 0) return true;
-  }
   const State inner = expand(single({FrameKind::Gram, part.general}, item_end(i, kDone)));
   return can_differ(inner, tracker(i, place, excluded));
 }
@@ -380,33 +379,104 @@ void Automaton::step_tracked(Gather& g, const Frame& f, State below, u8 byte) {
   if (can_differ(inner, seen)) add(g, {FrameKind::Tracked, f.a, f.b, inner, seen, capture}, below);
 }
 
-// Whether the bytes of `text` may follow. A tracked item is followed without interning what it captures.
+// Whether the bytes of `text` may follow. An item is followed without interning what it captures.
 bool Automaton::allows(State s, std::string_view text) {
   for (size_t i = 0; i < text.size(); ++i) {
-    const Frame f = states_[s].count == 1 ? frames_[entries_[states_[s].at].frame] : Frame{};
-    if (f.kind != FrameKind::Tracked || states_[s].accept) {
+    const Frame f = states_[s].count == 1 && !states_[s].accept ? frames_[entries_[states_[s].at].frame] : Frame{};
+    const bool scalar = f.kind == FrameKind::Unique && items_[f.a].tracked;
+    if (f.kind != FrameKind::Tracked && !scalar) {
       if (i + 1 == text.size()) return legal_bytes(s).has(static_cast<u8>(text[i]));
       s = step(s, static_cast<u8>(text[i]));
       if (s == kDead) return false;
       continue;
     }
     const State below = entries_[states_[s].at].below;
+    Term left = f.d;
     State inner = f.c;
     u32 seen = f.d;
     for (size_t k = i; k < text.size(); ++k) {
-      inner = step(inner, static_cast<u8>(text[k]));
-      if (inner == kDead) return false;
-      seen = step_tracker(seen, static_cast<u8>(text[k]));
-      if (may_end(inner, seen)) {
-        if (k + 1 == text.size()) return true;
-        const std::string item = captured(f.e) + std::string(text.substr(i, k + 1 - i));
-        if (allows(behind_item(f, item, below), text.substr(k + 1))) return true;
+      const u8 byte = static_cast<u8>(text[k]);
+      bool ends, goes;
+      if (scalar) {
+        left = terms.live_derive(left, byte);
+        ends = terms.nullable(left);
+        goes = left != kEmpty && left != kEpsilon;
+      } else {
+        inner = step(inner, byte);
+        if (inner == kDead) return false;
+        seen = step_tracker(seen, byte);
+        ends = may_end(inner, seen);
+        goes = can_differ(inner, seen);
       }
-      if (!can_differ(inner, seen)) return false;
+      if (ends && allows_behind(f, captured(f.e) + std::string(text.substr(i, k + 1 - i)), below, text.substr(k + 1)))
+        return true;
+      if (!goes) return false;
     }
     return true;
   }
   return true;
+}
+
+// The same behind `item`, which `f` has read: mostly without making anything of its value.
+bool Automaton::allows_behind(const Frame& f, const std::string& item, State below, std::string_view rest) {
+  if (rest.empty()) return true;
+  const ItemsDef& def = items_[f.a];
+  const Progress p = progresses_[f.b];
+  const u32 count = with_item(def, p).count;
+  auto exactly = [&] { return allows(behind_item(f, item, below), rest); };
+  if (count < def.prefix.size() && count + 1 < def.min_count) return exactly();  // later places may need values
+  if (count >= def.min_count) {
+    Gather g;
+    open_term(g, def.mark.close, below);
+    if (allows(close(g), rest)) return true;
+  }
+  if (count >= def.reachable) return false;
+  Term separator = def.mark.separator;
+  if (terms.nullable(separator)) return exactly();
+  const u32 place = std::min(count, static_cast<u32>(def.prefix.size()));
+  for (size_t k = 0; k < rest.size(); ++k) {
+    separator = terms.live_derive(separator, static_cast<u8>(rest[k]));
+    if (separator == kEmpty) return false;
+    if (terms.nullable(separator) && separator != kEpsilon) return exactly();
+    if (separator == kEpsilon)
+      return item_may_begin(f.a, place, p.written, rest.substr(k + 1), item) || exactly();
+  }
+  return item_may_begin(f.a, place, p.written, "", item) || exactly();
+}
+
+// True only if some item at `place` begins with `text`, and is neither in the chain `seen` nor equal to `other`.
+bool Automaton::item_may_begin(u32 i, u32 place, u32 seen, std::string_view text, const std::string& other) {
+  UniquePart& part = items_[i].parts[place];
+  if (part.listing) return false;
+  const std::string value = value_of(other);
+  for (u32 n : spare_values(i, place, seen))
+    if (part.texts[n].starts_with(text) && texts_[seen_[part.values[n]].item] != value) return true;
+  // A string that is spelled in one way, and not so.
+  const size_t from = text.find_first_not_of(" \t\n\r");
+  if (from == std::string_view::npos || items_[i].encoding != Encoding::Json || value[0] != 's') return false;
+  const std::string spelled = '"' + encode_json_string(std::string_view(value).substr(1)) + '"';
+  if (std::string_view(spelled).starts_with(text.substr(from))) return false;
+  Term left = unique_item(i, place, seen);
+  for (char c : text) {
+    left = terms.live_derive(left, static_cast<u8>(c));
+    if (left == kEmpty) return false;
+  }
+  return true;
+}
+
+// The first few values of the list of `place` that are not in the chain `seen`, by index.
+const std::vector<u32>& Automaton::spare_values(u32 i, u32 place, u32 seen) {
+  const u64 key = pair_key(items_[i].parts[place].id, seen);
+  if (auto it = spare_values_.find(key); it != spare_values_.end()) return it->second;
+  std::vector<u32> spare;
+  for (u32 n = 0; n < kListedAhead && spare.size() < kSpare; ++n) {
+    const u32 value = listed_value(i, place, n);
+    if (value == kNone) break;
+    u32 k = seen;
+    while (k != 0 && seen_[k].item != value) k = seen_[k].parent;
+    if (k == 0) spare.push_back(n);
+  }
+  return spare_values_[key] = std::move(spare);
 }
 
 // ---------------------------------------------------------------- differences
@@ -427,10 +497,12 @@ bool Automaton::can_differ(State inner, u32 seen) {
   };
   std::vector<Visit> visits{{inner, seen, kNone}};
   std::unordered_set<u64> met{pair_key(inner, seen)};
-  std::vector<u32> open{0};  // depth first: where many values came, the first byte that none of them has lies deep
+  std::vector<std::pair<u32, u32>> open{{0, 0}};  // where fewest texts came first: there one that did not is near
+  const auto fewest = std::greater<>{};
   u32 found = kNone;
   while (!open.empty() && found == kNone) {
-    const u32 at = open.back();
+    std::pop_heap(open.begin(), open.end(), fewest);
+    const u32 at = open.back().second;
     open.pop_back();
     const Visit v = visits[at];
     const ByteSet legal = legal_bytes(v.inner), tracked = tracker_bytes(v.seen);
@@ -447,7 +519,8 @@ bool Automaton::can_differ(State inner, u32 seen) {
       const u32 known = goes && after != 0 ? differences_.get(next, after) : kNone;
       if (may_end(next, after) || (after == 0 && goes) || known == 1) found = at;
       else if (goes && known == kNone && met.insert(pair_key(next, after)).second) {
-        open.push_back(static_cast<u32>(visits.size()));
+        open.push_back({text_nodes_[followed_[after].node].count, static_cast<u32>(visits.size())});
+        std::push_heap(open.begin(), open.end(), fewest);
         visits.push_back({next, after, at});
       }
     });
@@ -573,6 +646,7 @@ u32 Automaton::listed_value(u32 i, u32 place, size_t n) {
       return kNone;
     }
     part.values.push_back(link(seen_table_, seen_, before, text_id(value_of(text))));
+    part.texts.push_back(std::move(text));
   }
   return seen_[part.values[n]].item;
 }
