@@ -2,9 +2,8 @@
 
 A walk starts at the empty text and takes a token uniformly among the legal ones, up to `--tokens` of them or to an end
 token. At every `--every`-th state, and at the last, the text must be finishable: `shortest_completion()` of a fork,
-whose tokens the fork must accept one by one, must leave it complete, and the finished text must be valid by
-`jsonschema-rs`; at the last state also by our own judge, `constrain.validation.json_schema`. An empty mask before the
-text is complete is a dead end outright.
+whose tokens the fork must accept one by one, must leave it complete, and the finished text must be valid by both
+judges. An empty mask before the text is complete is a dead end outright.
 
 The schemas are the first `--schemas` of maskbench-dev's permutation by `--seed` that use only the first cut of keywords
 and compile. A finished schema is a line in `results/dead_ends.jsonl`; a run continues where the last one stopped.
@@ -25,6 +24,7 @@ from typing import Any
 from benchmarks import data
 from benchmarks.first_cut import uses_only_first_cut
 from benchmarks.tables import RESULTS, counted, summary, table, write_results
+from benchmarks.two_judges import Judges
 from benchmarks.workers import Lost, Step, run
 
 
@@ -76,7 +76,7 @@ def walk_schema(argument: tuple[str, str, Plan], step: Step) -> Walks:
     except constrain.ConstrainError as error:
         return Walks(schema_id, type(error).__name__)
     found = Walks(schema_id, "compiled")
-    judge = _Judge(schema_text)
+    judge = _Judge(Judges(schema_text, formats="known"))
     for number in range(plan.walks):
         step(f"walk {number}")
         chooser = random.Random(f"{plan.seed} {schema_id} {number}")
@@ -89,16 +89,16 @@ def walk_schema(argument: tuple[str, str, Plan], step: Step) -> Walks:
                 break
             found.states += 1
             if position % plan.every == 0:
-                _check(matcher, found, judge, is_last=False)
+                _check(matcher, found, judge)
                 step(f"walk {number} token {position}")
             token = int(legal[chooser.randrange(len(legal))])
             matcher.advance(token)
             if matcher.is_terminated:
                 found.ended += 1
-                _judge_text(matcher.text, matcher.text, found, judge, is_last=True)
+                _judge_text(matcher.text, matcher.text, found, judge)
                 break
         else:
-            _check(matcher, found, judge, is_last=True)
+            _check(matcher, found, judge)
     found.completion_us = sorted(found.completion_us)[:: max(1, len(found.completion_us) // 100)]
     return found
 
@@ -111,7 +111,7 @@ def _legal_tokens(mask: Any, size: int) -> Any:
     return np.flatnonzero(bits)
 
 
-def _check(matcher: Any, found: Walks, judge: _Judge, *, is_last: bool) -> None:
+def _check(matcher: Any, found: Walks, judge: _Judge) -> None:
     """Finish a fork of `matcher` by its shortest completion and judge the text."""
     found.checked += 1
     before, fork = matcher.text, matcher.fork()
@@ -131,12 +131,12 @@ def _check(matcher: Any, found: Walks, judge: _Judge, *, is_last: bool) -> None:
     elif fork.text != before + bytes(completion):
         found.faults.append(("completion spells other bytes", _shown(before), _shown(bytes(completion))))
     else:
-        _judge_text(before, fork.text, found, judge, is_last=is_last)
+        _judge_text(before, fork.text, found, judge)
 
 
-def _judge_text(before: bytes, text: bytes, found: Walks, judge: _Judge, *, is_last: bool) -> None:
-    for name, reason in judge.objections(text, both=is_last):
-        found.faults.append((f"invalid by {name}", _shown(before), f"{_shown(text)}: {reason}"[:500]))
+def _judge_text(before: bytes, text: bytes, found: Walks, judge: _Judge) -> None:
+    if objection := judge.objection(text):
+        found.faults.append(("invalid", _shown(before), f"{_shown(text)}: {objection}"[:500]))
 
 
 def _shown(text: bytes) -> str:
@@ -144,38 +144,17 @@ def _shown(text: bytes) -> str:
 
 
 class _Judge:
-    """The two judges of one schema; verdicts are remembered by text."""
+    """What both judges say; a text that was judged before is not judged again."""
 
-    def __init__(self, schema_text: str):
-        import jsonschema_rs
+    def __init__(self, judges: Judges):
+        self.judges = judges
+        self.known: set[bytes] = set()
 
-        self.schema_text = schema_text
-        self.schema = json.loads(schema_text)
-        self.known: set[tuple[bytes, bool]] = set()
-        try:
-            self.fast: Any = jsonschema_rs.validator_for(self.schema)
-        except (ValueError, jsonschema_rs.ValidationError):
-            self.fast = None
-
-    def objections(self, text: bytes, *, both: bool) -> list[tuple[str, str]]:
-        """(judge, reason) of each judge that says no; nothing for a text that was judged before."""
-        if (text, both) in self.known:
-            return []
-        self.known.add((text, both))
-        try:
-            value = json.loads(text)
-        except ValueError as error:
-            return [("json", str(error))]
-        found = []
-        if self.fast is not None and not self.fast.is_valid(value):
-            found.append(("jsonschema-rs", str(next(iter(self.fast.iter_errors(value)), "")).splitlines()[0]))
-        if both:
-            from constrain.validation import json_schema
-
-            verdict = json_schema.validate(data.parse_json(self.schema_text), text.decode("utf-8"))
-            if not verdict.ok:
-                found.append(("our judge", str(verdict.failures[0])))
-        return found
+    def objection(self, text: bytes) -> str:
+        if text in self.known:
+            return ""
+        self.known.add(text)
+        return self.judges.objection(text.decode("utf-8", "backslashreplace"))
 
 
 # ---------------------------------------------------------------- the run

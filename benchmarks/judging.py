@@ -77,20 +77,28 @@ def byte_vocabulary() -> Any:
     return constrain.Vocabulary.from_tokens([*(bytes([byte]) for byte in range(256)), b"<end>"], end_ids=[256])
 
 
-def compile_schema(schema_text: str, options: dict[str, Any]) -> tuple[Any, Outcome]:
-    """The specification (None unless compiled), compiled down to its first mask, and what came of it."""
+def compile_schema(schema_text: str, options: dict[str, Any], *, first_mask: bool = True) -> tuple[Any, Outcome]:
+    """The specification (None unless compiled), compiled down to its first mask, and what came of it.
+
+    Without `first_mask` down to what `accepts` needs, and memory is not measured: for many small schemas.
+    """
     import constrain
 
-    reset_peak_memory()
+    if first_mask:
+        reset_peak_memory()
     begin = time.process_time()
 
     def outcome(status: Status, kinds: tuple[str, ...] = (), error: BaseException | None = None) -> Outcome:
         spent = time.process_time() - begin
-        return Outcome(status, kinds, "" if error is None else str(error)[:500], spent, peak_memory_bytes())
+        peak = peak_memory_bytes() if first_mask else 0
+        return Outcome(status, kinds, "" if error is None else str(error)[:500], spent, peak)
 
     try:
         specification = constrain.json_schema(schema_text, **options)
-        constrain.Compiler(byte_vocabulary()).compile(specification).matcher().mask()
+        if first_mask:
+            constrain.Compiler(byte_vocabulary()).compile(specification).matcher().mask()
+        else:
+            _ = specification.recognizer
     except constrain.UnsupportedKeyword as error:
         return None, outcome("refused", tuple(sorted({problem.keyword for problem in error.problems})), error)
     except constrain.ReferenceNotFound as error:

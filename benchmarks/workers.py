@@ -27,7 +27,7 @@ PATIENCE = 20
 """How many times the processor's limit the wall clock may show."""
 
 MEMORY_LIMIT_BYTES = 2**30
-"""What one child may hold in memory."""
+"""What one child may hold in memory, where a caller does not say otherwise."""
 
 Step = Callable[[str], None]
 Task = Callable[[Any, Step], Any]
@@ -56,17 +56,23 @@ class _Child:
         self.since = time.monotonic() + grace_s
         self.spent = (processor_seconds(self.process.pid) or 0.0) + grace_s
 
-    def exceeded(self, step_limit_s: float) -> Lost | None:
+    def exceeded(self, step_limit_s: float, memory_limit_bytes: int) -> Lost | None:
         """The limit that the step at hand has exceeded."""
         spent = processor_seconds(self.process.pid)
         waited = time.monotonic() - self.since
         if waited > step_limit_s * (1 if spent is None else PATIENCE) or (spent or 0.0) - self.spent > step_limit_s:
             return Lost("timeout", self.step)
-        return Lost("memory", self.step) if resident_bytes(self.process.pid) > MEMORY_LIMIT_BYTES else None
+        return Lost("memory", self.step) if resident_bytes(self.process.pid) > memory_limit_bytes else None
 
 
 def run(
-    task: Task, arguments: Sequence[Any], *, processes: int = 2, step_limit_s: float = 2.0, title: str = ""
+    task: Task,
+    arguments: Sequence[Any],
+    *,
+    processes: int = 2,
+    step_limit_s: float = 2.0,
+    title: str = "",
+    memory_limit_bytes: int = MEMORY_LIMIT_BYTES,
 ) -> Iterator[tuple[int, Any]]:
     """Run `task` on each argument; yield (index, result or `Lost`) as they end. Exceptions in a task end the run.
 
@@ -87,7 +93,7 @@ def run(
                         continue
                     message = _receive(child) if child.pipe in ready else None
                     if message is None:
-                        lost = child.exceeded(step_limit_s)
+                        lost = child.exceeded(step_limit_s, memory_limit_bytes)
                         if lost is None:
                             continue
                         message = ("result", lost)

@@ -71,7 +71,15 @@ class ConstrainError(Exception):
 
 
 class SpecificationError(ConstrainError):
-    """The specification cannot be used as it stands."""
+    """The specification cannot be used as it stands; `problems` lists all that was found, where that is more."""
+
+    problems: tuple[Problem, ...] = ()
+
+    def __str__(self) -> str:
+        return "\n".join([self._said(), *map(str, self.problems[1:])])
+
+    def _said(self) -> str:
+        return super().__str__()
 
 
 class InvalidSpecification(SpecificationError):
@@ -80,12 +88,14 @@ class InvalidSpecification(SpecificationError):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One constraint that cannot be enforced: `path` is its JSON pointer (`#/properties/tags`)."""
+    """One keyword that cannot be enforced, or is wrong in itself: `path` is the JSON pointer of its schema
+    (`#/properties/tags`), `kind` the class of error that it would be alone."""
 
     path: str
     keyword: str
     reason: str
     help: str
+    kind: str = "UnsupportedKeyword"
 
     def __str__(self) -> str:
         return f"{self.keyword!r} {self.reason}\n  at: {self.path}\n  help: {self.help}"
@@ -122,7 +132,7 @@ class PatternError(SpecificationError):
         self.position = position
         super().__init__(message, at=at, help=help)
 
-    def __str__(self) -> str:
+    def _said(self) -> str:
         start = max(0, self.position - 60)
         window = self.pattern[start : start + SHOWN_CHARACTERS].replace("\n", "␊").replace("\t", "␉")
         caret = " " * (self.position - start) + "^"
@@ -132,11 +142,12 @@ class PatternError(SpecificationError):
 
 
 class ReferenceNotFound(SpecificationError):
-    """A reference that leads nowhere."""
+    """A reference that leads nowhere; `reason` says at what it fails."""
 
-    def __init__(self, reference: str, *, at: str, help: str | None = None):
+    def __init__(self, reference: str, *, at: str, reason: str | None = None, help: str | None = None):
         self.reference = reference
-        super().__init__(f"the reference {shorten(reference)!r} leads nowhere", at=at, help=help)
+        because = f": {reason}" if reason else ""
+        super().__init__(f"the reference {shorten(reference)!r} leads nowhere{because}", at=at, help=help)
 
 
 class LimitExceeded(ConstrainError):

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         Trust,
         Whitespace,
     )
+    from constrain.frontends.json_schema.registry import Registry
     from constrain.grammar.recognizer import Recognizer
 
 MIXED_DIALECT = "mixed"
@@ -180,7 +181,7 @@ def json_schema(
     escapes: Spelling | None = None,
     formats: Formats = "known",
     dialect: str | None = None,
-    registry: Mapping[str, Any] | None = None,
+    registry: Registry | None = None,
     on_unsupported: OnUnsupported = "error",
     trust: Trust = "trusted",
     *,
@@ -192,10 +193,11 @@ def json_schema(
              "pretty", "flexible". numbers, escapes: "canonical" (default) or "any". spelling="any" is short for the
              widest of these four. formats: "known" enforces those we know, "annotation" none, "all" refuses unknown
              ones. dialect: "draft4" to "draft2020-12", where no `$schema` says otherwise. registry: documents that
-             references may lead to, by URI; nothing is ever fetched. on_unsupported: "error", or "warn" to compile
-             the wider language and report it. See `SchemaOptions`.
-    Raises:  InvalidSpecification, UnsupportedKeyword (all of them at once), EmptyLanguage, ReferenceNotFound,
-             PatternError, LimitExceeded: each with the JSON pointer.
+             references may lead to, {uri: schema} or a folder of .json files; nothing is ever fetched.
+             on_unsupported: "error", or "warn" to compile the wider language and report it. trust: "untrusted" reads
+             no files. See `SchemaOptions`.
+    Raises:  ReferenceNotFound, PatternError, UnsupportedKeyword: one of them for all that was found (`.problems`).
+             InvalidSpecification, EmptyLanguage, LimitExceeded: each with the JSON pointer.
     Cost:    linear in the part of the schema that can be reached.
     """
     from constrain.frontends.json_schema import SchemaOptions, compile_schema
@@ -224,7 +226,7 @@ def json_schema(
         dialect=compiled.dialect,
         formats=chosen.formats,
         schema=compiled.schema,
-        registry=chosen.registry,
+        registry=chosen.documents or None,
     )
 
 

@@ -2,7 +2,9 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include "matcher.hpp"
@@ -69,6 +71,24 @@ void fill(Matcher& m, u32* row) {
     }
   }
   locked_without_gil(g, [&] { g.fill(m.state(), row); });
+}
+
+using Ways = std::vector<std::pair<Gram, std::vector<u32>>>;              // value, counters
+using Conditions = std::vector<std::vector<std::tuple<u32, u32, bool>>>;  // counter, least, reached
+
+std::vector<Way> ways_of(const Ways& list) {
+  std::vector<Way> ways;
+  for (const auto& [value, counters] : list) ways.push_back({value, counters});
+  return ways;
+}
+
+Counting counting_of(const Conditions& list) {
+  Counting counting;
+  for (const auto& condition : list) {
+    auto& bounds = counting.conditions.emplace_back();
+    for (const auto& [counter, least, reached] : condition) bounds.push_back({counter, least, reached});
+  }
+  return counting;
 }
 
 PyObject* limit_error = nullptr;
@@ -162,11 +182,14 @@ NB_MODULE(_kernel, m) {
       .def("members",
            [](Compiled& g, const std::vector<nb::bytes>& names, const std::vector<Gram>& values,
               const std::vector<bool>& required, const std::vector<Term>& bodies, const std::vector<Gram>& class_values,
-              const std::vector<Term>& mark, bool any_order, u32 lo, u32 hi, u8 encoding) {
+              const std::vector<Term>& mark, bool any_order, u32 lo, u32 hi, u8 encoding, const std::vector<Ways>& ways,
+              const std::vector<Ways>& class_ways, const Conditions& conditions) {
              MembersDef d;
              for (size_t i = 0; i < names.size(); ++i)
-               d.members.push_back({std::string(view(names[i])), values[i], bool(required[i])});
-             for (size_t i = 0; i < bodies.size(); ++i) d.classes.push_back({bodies[i], class_values[i]});
+               d.members.push_back({std::string(view(names[i])), values[i], bool(required[i]), ways_of(ways[i])});
+             for (size_t i = 0; i < bodies.size(); ++i)
+               d.classes.push_back({bodies[i], class_values[i], ways_of(class_ways[i])});
+             d.counting = counting_of(conditions);
              d.mark = {mark[0], mark[1], mark[2], mark[3], mark[4]};
              d.any_order = any_order;
              d.min_count = lo;
@@ -176,10 +199,14 @@ NB_MODULE(_kernel, m) {
            })
       .def("items",
            [](Compiled& g, std::vector<Gram> prefix, Gram rest, const std::vector<Term>& mark, u32 lo, u32 hi, bool unique,
-              u8 encoding, bool numbers_any) {
+              u8 encoding, bool numbers_any, const std::vector<Ways>& prefix_ways, const Ways& rest_ways,
+              const Conditions& conditions) {
              ItemsDef d;
              d.prefix = std::move(prefix);
              d.rest = rest;
+             d.counting = counting_of(conditions);
+             for (const Ways& ways : prefix_ways) d.prefix_ways.push_back(ways_of(ways));
+             d.rest_ways = ways_of(rest_ways);
              d.mark = {mark[0], mark[1], mark[2], kEpsilon, kEpsilon};
              d.min_count = lo;
              d.max_count = hi;
@@ -188,10 +215,7 @@ NB_MODULE(_kernel, m) {
              d.numbers_any = numbers_any;
              return g.automaton.items(std::move(d));
            })
-      .def("set_unique",  // of each place and of the rest: scalars as a term, all else as a grammar term or none
-           [](Compiled& g, Gram items, const std::vector<Term>& scalars, const std::vector<Gram>& general) {
-             g.automaton.set_unique(items, scalars, general);
-           })
+      .def("set_unique", [](Compiled& g, Gram items, const std::vector<Automaton::Parts>& places) { g.automaton.set_unique(items, places); })
       .def("without_exponents", [](Compiled& g, Term t) { return g.automaton.without_exponents(t); })
       .def("set_deadline",
            [](Compiled& g, double seconds) {

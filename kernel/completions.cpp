@@ -2,7 +2,7 @@
 // Source: Knuth 1977, "A generalization of Dijkstra's algorithm".
 #include <algorithm>
 
-#include "grammar.hpp"
+#include "plans.hpp"
 
 namespace constrain {
 
@@ -44,14 +44,16 @@ u32 Automaton::gram_cost(Gram g) {
     }
     case GramKind::Members: {
       refresh(members_[n.a]);
+      if (members_[n.a].counting.active()) planner_->forget();
       u32 open = term_text(members_[n.a].mark.open, nullptr);
       return saturating_add(open, members_rest(n.a, {}, false, nullptr));
     }
     case GramKind::Items: {
       refresh(items_[n.a]);
+      if (items_[n.a].counting.active()) planner_->forget();
       u32 open = term_text(items_[n.a].mark.open, nullptr);
       const ItemsDef& def = items_[n.a];
-      if (def.tracked && def.min_count > 1) return saturating_add(open, def.least);  // see settle_unique
+      if (def.needs_several()) return saturating_add(open, def.least);  // see settle_unique
       return saturating_add(open, items_rest(n.a, {}, nullptr));
     }
   }
@@ -100,26 +102,38 @@ u32 Automaton::gram_text(Gram g, std::string* out) {
 }
 
 u32 Automaton::members_rest(u32 m, Progress p, bool at_key, std::string* out) {
-  const Punctuation mark = members_[m].mark;
-  const u32 n = static_cast<u32>(members_[m].members.size());
-  std::vector<u32> chosen, spare;
-  for (u32 i = members_[m].any_order ? 0 : p.pos; i < n; ++i) {
-    const MemberDef& def = members_[m].members[i];
-    if (members_[m].any_order && has_bit(p.seen, i)) continue;
+  const MembersDef& whole = members_[m];
+  if (whole.counting.active()) return planner_->members_rest(m, p, at_key, out);
+  const u32 n = static_cast<u32>(whole.members.size());
+  std::vector<MemberText> chosen;
+  std::vector<u32> spare;
+  for (u32 i = whole.any_order ? 0 : p.pos; i < n; ++i) {
+    const MemberDef& def = whole.members[i];
+    if (whole.any_order && has_bit(p.seen, i)) continue;
     if (def.required && !def.alive) return kUnbounded;
-    if (def.required) chosen.push_back(i);
+    if (def.required) chosen.push_back({i, def.value});
     else if (def.alive) spare.push_back(i);
   }
-  if (p.count + u64{chosen.size()} > members_[m].max_count) return kUnbounded;
+  if (p.count + u64{chosen.size()} > whole.max_count) return kUnbounded;
   u64 have = p.count + u64{chosen.size()};
-  u64 need = members_[m].min_count > have ? members_[m].min_count - have : 0;
+  u64 need = whole.min_count > have ? whole.min_count - have : 0;
   if (at_key && chosen.empty() && need == 0) need = 1;
-  if (need > 0 && have + need > members_[m].max_count) return kUnbounded;
+  if (need > 0 && have + need > whole.max_count) return kUnbounded;
   std::stable_sort(spare.begin(), spare.end(), [&](u32 a, u32 b) {
-    return costs_[members_[m].members[a].value] < costs_[members_[m].members[b].value];
+    return costs_[whole.members[a].value] < costs_[whole.members[b].value];
   });
-  for (u32 i = 0; i < spare.size() && need > 0; ++i, --need) chosen.push_back(spare[i]);
-  std::sort(chosen.begin(), chosen.end());
+  for (u32 i = 0; i < spare.size() && need > 0; ++i, --need) chosen.push_back({spare[i], whole.members[spare[i]].value});
+  std::vector<ExtraText> extras;
+  if (need > 0)
+    for (u32 c = 0; c < whole.classes.size(); ++c)
+      if (whole.classes[c].alive) extras.push_back({c, static_cast<u32>(need), whole.classes[c].value});
+  return members_text(m, p, at_key, std::move(chosen), extras, static_cast<u32>(need), out);
+}
+
+// The members given, in their order, then `wanted` of the extra ones, from the first classes that have them.
+u32 Automaton::members_text(u32 m, Progress p, bool at_key, std::vector<MemberText> members,
+                            const std::vector<ExtraText>& extras, u32 wanted, std::string* out) {
+  const Punctuation mark = members_[m].mark;
   u32 total = 0;
   bool first = p.count == 0, skip = at_key;
   auto begin = [&] {
@@ -129,33 +143,34 @@ u32 Automaton::members_rest(u32 m, Progress p, bool at_key, std::string* out) {
     }
     skip = first = false;
   };
-  for (u32 i : chosen) {
+  std::sort(members.begin(), members.end(), [](const MemberText& a, const MemberText& b) { return a.member < b.member; });
+  for (const MemberText& text : members) {
     begin();
-    total = saturating_add(total, term_text(members_[m].members[i].key, out));
+    total = saturating_add(total, term_text(members_[m].members[text.member].key, out));
     total = saturating_add(total, term_text(mark.colon, out));
-    total = saturating_add(total, gram_text(members_[m].members[i].value, out));
+    total = saturating_add(total, gram_text(text.value, out));
   }
-  for (u32 c = 0; c < members_[m].classes.size() && need > 0; ++c) {
-    while (need > 0 && members_[m].classes[c].alive) {
-      Term key = class_key(m, c, p.written);
+  for (const ExtraText& text : extras) {
+    for (u32 k = 0; k < text.amount && wanted > 0; ++k, --wanted) {
+      Term key = class_key(m, text.cls, p.written);
       if (!terms.alive(key)) break;
       begin();
       std::string raw = terms.shortest(key);
       total = saturating_add(total, static_cast<u32>(raw.size()));
       if (out) *out += raw;
       total = saturating_add(total, term_text(mark.colon, out));
-      total = saturating_add(total, gram_text(members_[m].classes[c].value, out));
+      total = saturating_add(total, gram_text(text.value, out));
       p = with_name(p, raw);
-      --need;
     }
   }
-  if (need > 0) return kUnbounded;
+  if (wanted > 0) return kUnbounded;
   return saturating_add(total, term_text(mark.close, out));
 }
 
 u32 Automaton::items_rest(u32 i, Progress p, std::string* out) {
   if (items_[i].tracked) return unique_rest(i, p, out);
   const ItemsDef& def = items_[i];
+  if (def.counting.active()) return planner_->items_rest(i, p, out);
   const Punctuation mark = def.mark;
   const u32 min = def.min_count;
   if (min > def.reachable) return kUnbounded;
@@ -181,6 +196,21 @@ u32 Automaton::items_rest(u32 i, Progress p, std::string* out) {
     }
   }
   return saturating_add(total, term_text(mark.close, out));
+}
+
+// A value and what follows it, in the cheapest of its ways.
+u32 Automaton::value_rest(u32 m, const Progress& p, Gram value, const std::vector<Way>& ways, std::string* out) {
+  u32 best = kUnbounded;
+  const std::vector<Choice> all = choices(m, p, value, ways);
+  const Choice* pick = nullptr;
+  for (const Choice& c : all)
+    if (const u32 cost = saturating_add(costs_[c.value], members_rest(m, c.next, false, nullptr)); cost < best) {
+      best = cost;
+      pick = &c;
+    }
+  if (!pick || !out) return best;
+  const u32 total = gram_text(pick->value, out);
+  return saturating_add(total, members_rest(m, pick->next, false, out));
 }
 
 u32 Automaton::frame_rest(const Frame& f, std::string* out) {
@@ -233,11 +263,10 @@ u32 Automaton::frame_rest(const Frame& f, std::string* out) {
       return pick == kNone || !out ? best : rest_of(pick, out);
     }
     case FrameKind::AfterKey: {
-      Progress p = next_progress(members_[f.a], progresses_[f.b], f.c);
-      if (members_[f.a].any_order) p.seen = with_bit(p.seen, f.c);
-      u32 total = term_text(members_[f.a].mark.colon, out);
-      total = saturating_add(total, gram_text(members_[f.a].members[f.c].value, out));
-      return saturating_add(total, members_rest(f.a, p, false, out));
+      const MemberDef& member = members_[f.a].members[f.c];
+      const Progress p = next_progress(members_[f.a], progresses_[f.b], f.c);
+      const u32 colon = term_text(members_[f.a].mark.colon, out);
+      return saturating_add(colon, value_rest(f.a, p, member.value, member.ways, out));
     }
     case FrameKind::ClassKey: {
       std::string rest = terms.shortest(f.d);
@@ -246,27 +275,27 @@ u32 Automaton::frame_rest(const Frame& f, std::string* out) {
       return saturating_add(static_cast<u32>(rest.size()), frame_rest({FrameKind::AfterClass, f.a, progress(p), f.c}, out));
     }
     case FrameKind::AfterClass: {
-      u32 total = term_text(members_[f.a].mark.colon, out);
-      total = saturating_add(total, gram_text(members_[f.a].classes[f.c].value, out));
-      return saturating_add(total, members_rest(f.a, progresses_[f.b], false, out));
+      const NameClassDef& names = members_[f.a].classes[f.c];
+      const u32 colon = term_text(members_[f.a].mark.colon, out);
+      return saturating_add(colon, value_rest(f.a, progresses_[f.b], names.value, names.ways, out));
     }
     case FrameKind::Items:
       return items_rest(f.a, progresses_[f.b], out);
     case FrameKind::Unique: {
       std::string rest = terms.shortest(f.d);
       if (out) *out += rest;
-      const Progress p = with_value(items_[f.a], progresses_[f.b], text_id(value_of(captured(f.e) + rest)));
+      const Progress p = with_value(f, text_id(value_of(captured(f.e) + rest)));
       return saturating_add(static_cast<u32>(rest.size()), items_rest(f.a, p, out));
     }
     case FrameKind::Tracked: {
       std::string rest;
       if (!shortest_difference(f.c, f.d, rest)) return kUnbounded;
       if (out) *out += rest;
-      const Progress p = with_value(items_[f.a], progresses_[f.b], text_id(value_of(captured(f.e) + rest)));
+      const Progress p = with_value(f, text_id(value_of(captured(f.e) + rest)));
       return saturating_add(static_cast<u32>(rest.size()), items_rest(f.a, p, out));
     }
     case FrameKind::NextItem:
-      return write_unique(f.a, progresses_[f.b], true, out);
+      return next_item_rest(f.a, f.b, out);
     case FrameKind::ItemEnd:
       return 0;
   }

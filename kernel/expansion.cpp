@@ -143,15 +143,15 @@ void Automaton::open_frame(Gather& g, const Frame& f, State below) {
       open_any_key(g, f, below);
       break;
     case FrameKind::AfterKey: {
-      Progress p = next_progress(members_[f.a], progresses_[f.b], f.c);
-      if (members_[f.a].any_order) p.seen = with_bit(p.seen, f.c);
-      State rest = single({FrameKind::Members, f.a, progress(p)}, below);
-      open_term(g, members_[f.a].mark.colon, single({FrameKind::Gram, members_[f.a].members[f.c].value}, rest));
+      const MemberDef& member = members_[f.a].members[f.c];
+      const Progress p = next_progress(members_[f.a], progresses_[f.b], f.c);
+      open_term(g, members_[f.a].mark.colon, value_state(f.a, p, member.value, member.ways, below));
       break;
     }
     case FrameKind::AfterClass: {
-      State rest = single({FrameKind::Members, f.a, f.b}, below);
-      open_term(g, members_[f.a].mark.colon, single({FrameKind::Gram, members_[f.a].classes[f.c].value}, rest));
+      const NameClassDef& names = members_[f.a].classes[f.c];
+      const Progress p = progresses_[f.b];
+      open_term(g, members_[f.a].mark.colon, value_state(f.a, p, names.value, names.ways, below));
       break;
     }
     case FrameKind::Items:
@@ -194,7 +194,7 @@ void Automaton::open_any_key(Gather& g, const Frame& f, State below) {
   const Progress p = progresses_[f.b];
   if (!extras_allowed(members_[f.a], p)) return;
   for (u32 c = 0; c < members_[f.a].classes.size(); ++c) {
-    if (!members_[f.a].classes[c].alive) continue;
+    if (!members_[f.a].classes[c].alive || !class_allowed(members_[f.a], c, p)) continue;
     Term key = class_key(f.a, c, p.written);
     if (terms.alive(key)) add(g, {FrameKind::ClassKey, f.a, f.b, c, key, 0}, below);
   }
@@ -204,19 +204,24 @@ void Automaton::open_items(Gather& g, const Frame& f, State below) {
   if (items_[f.a].tracked) return open_unique(g, f, below);
   const Progress p = progresses_[f.b];
   const Punctuation mark = items_[f.a].mark;
-  if (p.count >= items_[f.a].min_count) open_term(g, mark.close, below);
+  if (closable(items_[f.a], p)) open_term(g, mark.close, below);
   if (p.count >= items_[f.a].reachable) return;
-  State next;
+  std::vector<Entry> items;
   if (items_[f.a].unique) {
-    Term item = unique_item(f.a, 0, p.written);
+    const Term item = unique_item(f.a, 0, p.written);
     if (!terms.alive(item) || (seen_[p.written].unknown && !value_left(f.a, p.written))) return;
-    next = single({FrameKind::Unique, f.a, f.b, 0, item, 0}, below);
+    for (const Choice& c : item_choices(f.a, p)) {
+      const Term one = c.whole ? item : terms.conj(item, items_[f.a].ways(p.count)[c.way].item);
+      if (terms.alive(one)) items.push_back({intern_frame({FrameKind::Unique, f.a, f.b, c.way, one, 0}), below});
+    }
   } else {
-    const auto& prefix = items_[f.a].prefix;
-    const Gram item = p.count < prefix.size() ? prefix[p.count] : items_[f.a].rest;
-    const State rest = single({FrameKind::Items, f.a, progress(with_item(items_[f.a], p))}, below);
-    next = single({FrameKind::Gram, item}, rest);
+    for (const Choice& c : item_choices(f.a, p)) {
+      const State rest = single({FrameKind::Items, f.a, progress(c.next)}, below);
+      items.push_back({intern_frame({FrameKind::Gram, c.value}), rest});
+    }
   }
+  if (items.empty()) return;
+  const State next = intern_state(items, false);
   if (p.count == 0) add_state(g, next);
   else open_term(g, mark.separator, next);
 }
@@ -276,9 +281,9 @@ void Automaton::step_frame(Gather& g, const Frame& f, State below, u8 byte) {
       Term d = terms.live_derive(f.d, byte);
       if (d == kEmpty) break;
       u32 capture = link(capture_table_, captures_, f.e, byte);
-      if (d != kEpsilon) add(g, {FrameKind::Unique, f.a, f.b, 0, d, capture}, below);
+      if (d != kEpsilon) add(g, {FrameKind::Unique, f.a, f.b, f.c, d, capture}, below);
       if (terms.nullable(d)) {
-        const Progress p = with_value(items_[f.a], progresses_[f.b], text_id(value_of(captured(capture))));
+        const Progress p = with_value(f, text_id(value_of(captured(capture))));
         add_state(g, single({FrameKind::Items, f.a, progress(p)}, below));
       }
       break;

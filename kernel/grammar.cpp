@@ -1,7 +1,7 @@
 // Building a grammar, and the interning of frames, states and texts.
-#include "grammar.hpp"
-
 #include <algorithm>
+
+#include "plans.hpp"
 
 namespace constrain {
 
@@ -96,13 +96,16 @@ Automaton::Automaton(const ByteSet& alphabet, const Limits& l) : terms(alphabet,
   std::vector<Entry> none;
   intern_state(none, false);
   intern_state(none, true);
+  planner_ = std::make_unique<Planner>(*this);
 }
+
+Automaton::~Automaton() = default;
 
 size_t Automaton::memory() const {
   return terms.memory() + frames_.size() * sizeof(Frame) + states_.size() * sizeof(Shape) +
          entries_.size() * sizeof(Entry) + progresses_.size() * sizeof(Progress) +
          (captures_.size() + seen_.size()) * sizeof(Link) + frame_table_.bytes() + state_table_.bytes() +
-         capture_table_.bytes() + seen_table_.bytes() + steps_.bytes() + unions_.bytes();
+         vectors_.bytes() + planner_->bytes() + capture_table_.bytes() + seen_table_.bytes() + steps_.bytes() + unions_.bytes();
 }
 
 // ---------------------------------------------------------------- building
@@ -137,6 +140,12 @@ Gram Automaton::repetition(Gram item, Gram separator, u32 min, u32 max) {
   return gram(GramKind::Repetition, item, separator, min, max);
 }
 
+// With conditions, every value has ways: one that advances nothing if none were given. Without, none has.
+static void complete_ways(const Counting& counting, Gram value, std::vector<Way>& ways) {
+  if (!counting.active()) ways.clear();
+  else if (ways.empty()) ways.push_back({value, {}});
+}
+
 Gram Automaton::members(MembersDef def) {
   for (auto& c : def.classes) c.id = class_count_++;
   for (auto& m : def.members) {
@@ -146,6 +155,12 @@ Gram Automaton::members(MembersDef def) {
     m.key = terms.cat(q, terms.cat(terms.spelled(m.name, def.encoding), q));
   }
   if (def.encoding == Encoding::Json) build_keys(def);
+  def.counting.prepare(def.min_count, def.max_count != kUnbounded);
+  for (auto& m : def.members) complete_ways(def.counting, m.value, m.ways);
+  for (auto& c : def.classes) complete_ways(def.counting, c.value, c.ways);
+  def.id = static_cast<u32>(members_.size());
+  def.first_member = member_count_;
+  member_count_ += static_cast<u32>(def.members.size());
   members_.push_back(std::move(def));
   return gram(GramKind::Members, static_cast<u32>(members_.size() - 1), 0, 0, 0);
 }
@@ -175,6 +190,15 @@ void Automaton::build_keys(MembersDef& def) {
 }
 
 Gram Automaton::items(ItemsDef def) {
+  def.counting.prepare(std::max(def.min_count, static_cast<u32>(def.prefix.size())), def.max_count != kUnbounded);
+  if (def.counting.active()) {
+    def.prefix_ways.resize(def.prefix.size());
+    for (u32 i = 0; i < def.prefix.size(); ++i) complete_ways(def.counting, def.prefix[i], def.prefix_ways[i]);
+    if (def.rest != kNone) complete_ways(def.counting, def.rest, def.rest_ways);
+  } else {
+    def.prefix_ways.clear();
+    def.rest_ways.clear();
+  }
   items_.push_back(std::move(def));
   return gram(GramKind::Items, static_cast<u32>(items_.size() - 1), 0, 0, 0);
 }
@@ -197,6 +221,7 @@ void Automaton::finish(Gram start) {
   } while (settle_unique());
   for (auto& def : members_) refresh(def);
   for (auto& def : items_) refresh(def);
+  planner_->forget();
   start_ = kDead;
   if (costs_[start] == kUnbounded) return;
   Gather g;
@@ -228,10 +253,23 @@ void Automaton::refresh(MembersDef& def) {
     def.required_from[i] = def.required_from[i + 1] + def.members[i].required;
     def.alive_from[i] = def.alive_from[i + 1] + def.members[i].alive;
   }
+  if (!def.counting.active()) return;
+  for (auto& c : def.classes) refresh(c.ways);
+  def.counted.clear();
+  def.spare.clear();
+  for (u32 i = 0; i < n; ++i) {
+    MemberDef& m = def.members[i];
+    refresh(m.ways);
+    const bool counts = std::any_of(m.ways.begin(), m.ways.end(), [](const Way& w) { return w.alive && !w.counters.empty(); });
+    if (m.alive && counts) def.counted.push_back(i);
+    else if (m.alive && !m.required) def.spare.push_back(i);
+  }
 }
 
 void Automaton::refresh(ItemsDef& def) {
   def.reachable = def.max_count;
+  for (auto& ways : def.prefix_ways) refresh(ways);
+  refresh(def.rest_ways);
   if (def.unique && !def.tracked) {
     if (def.parts.empty() || !terms.alive(def.parts[0].scalar)) def.reachable = 0;
     return;
@@ -327,7 +365,7 @@ u32 Automaton::link(IdTable& table, std::vector<Link>& links, u32 parent, u32 it
   if (found != kNone) return found;
   const Link& before = links[parent];
   Link made{parent, item, before.unknown || item == kUnknownText, before.depth + 1, before.bytes + 1};
-  if (&links == &seen_ && item != kUnknownText) made.bytes += static_cast<u32>(texts_[item].size());
+  if (&links == &seen_ && item < kUnknownName) made.bytes += static_cast<u32>(texts_[item].size());
   links.push_back(made);
   table.insert(h, static_cast<u32>(links.size() - 1));
   return static_cast<u32>(links.size() - 1);

@@ -18,6 +18,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "counters.hpp"
 #include "terms.hpp"
 
 namespace constrain {
@@ -30,13 +31,15 @@ struct MemberDef {
   std::string name;  // UTF-8
   Gram value;
   bool required;
+  std::vector<Way> ways;  // none without conditions
   bool alive = true;
-  Term key = kEpsilon;  // every spelling, with quotes
+  Term key = kEpsilon;    // every spelling, with quotes
 };
 
 struct NameClassDef {
   Term body;  // names, spelled, without quotes, declared ones excluded
   Gram value;
+  std::vector<Way> ways;  // none without conditions
   bool alive = true;
   u64 count = 0;  // how many names, capped
   u32 id = 0;     // unique in the automaton
@@ -59,10 +62,13 @@ struct MembersDef {
   bool any_order;
   u32 min_count, max_count;
   Encoding encoding;
+  Counting counting;
+  u32 id = 0, first_member = 0;       // numbers in the automaton
   std::vector<KeyNode> keys;          // empty: spelled in many ways, matched by terms
   std::vector<u32> next_required;     // first required member at or after i
   std::vector<u32> required_from, alive_from;
   u64 extras = 0;                     // names of all live classes, capped
+  std::vector<u32> counted, spare;    // with conditions: members that advance counters; optional live ones that do not
 };
 
 struct UniquePart {  // an item that must differ: scalars by a term, all else by grammar and tracker
@@ -95,10 +101,16 @@ struct ItemsDef {
   bool unique;
   Encoding encoding;
   bool numbers_any;
-  std::vector<UniquePart> parts{};  // unique: of `prefix`, then of `rest`
+  std::vector<UniquePart> parts{};  // unique: of `prefix`, then of `rest`, whole; then of their ways
+  std::vector<u32> way_parts{};     // with conditions: of each of these places the first of its ways in `parts`
   bool tracked = false;             // unique, and not only scalars of one lexeme
   u32 least = kUnbounded;           // tracked: bytes of the shortest inside, where that needs different values
+  Counting counting{};
+  std::vector<std::vector<Way>> prefix_ways{};  // none without conditions
+  std::vector<Way> rest_ways{};
   u32 reachable = 0;                // max_count, or the first place whose item is dead
+  bool needs_several() const { return tracked && (min_count > 1 || counting.active()); }
+  const std::vector<Way>& ways(u32 place) const { return place < prefix_ways.size() ? prefix_ways[place] : rest_ways; }
 };
 
 enum class FrameKind : u32 {
@@ -113,8 +125,8 @@ enum class FrameKind : u32 {
   ClassKey,   // a: members, b: progress, c: class, d: term left, e: capture
   AfterClass, // a: members, b: progress (with the name), c: class
   Items,      // a: items, b: progress             between two items
-  Unique,     // a: items, b: progress, d: term left, e: capture
-  Tracked,    // a: items, b: progress, c: state of the item, d: tracker, e: capture
+  Unique,     // a: items, b: progress, c: way, d: term left, e: capture
+  Tracked,    // a: items, b: progress behind it, c: state of the item, d: tracker, e: capture
   NextItem,   // a: items, b: progress             before an item, tracked
   ItemEnd,    // a: items, b: state below          an item is over; what follows is not known here
 };
@@ -123,6 +135,32 @@ struct Frame {
   FrameKind kind;
   u32 a = 0, b = 0, c = 0, d = 0, e = 0;
   bool operator==(const Frame&) const = default;
+};
+
+// How far a container is. Of an object: `pos` is the first declared name that may still come (declared order), `seen` the
+// declared names that came (any order), `written` a chain of the other names that came. Of an array: `written` is a
+// chain of the values that must not come again.
+struct Progress {
+  u32 pos = 0, count = 0, seen = 0, written = 0;
+  u32 counters = 0;  // a vector's id
+  bool operator==(const Progress&) const = default;
+};
+
+struct Choice {  // a value that may come, and the progress behind it
+  Gram value;
+  u32 way;
+  bool whole;  // stands for all ways
+  Progress next;
+};
+
+struct MemberText {  // one of the declared members of a completion
+  u32 member;
+  Gram value;
+};
+
+struct ExtraText {  // members of a class
+  u32 cls, amount;
+  Gram value;
 };
 
 struct Entry {
@@ -136,9 +174,12 @@ struct DepthGuard {
   ~DepthGuard() { --depth; }
 };
 
+class Planner;
+
 class Automaton {
  public:
   Automaton(const ByteSet& alphabet, const Limits& limits);
+  ~Automaton();
 
   // ---- building
   Terms terms;
@@ -150,7 +191,8 @@ class Automaton {
   Gram repetition(Gram item, Gram separator, u32 min, u32 max);  // separator may be kNone
   Gram members(MembersDef def);
   Gram items(ItemsDef def);
-  void set_unique(Gram items, const std::vector<Term>& scalars, const std::vector<Gram>& general);
+  using Parts = std::vector<std::pair<Term, Gram>>;  // of one place: the whole item, then its ways; kNone: nothing else
+  void set_unique(Gram items, const std::vector<Parts>& places);
   Term without_exponents(Term t);
   void finish(Gram start);
   bool is_alive(Gram g) const { return costs_[g] != kUnbounded; }
@@ -176,8 +218,8 @@ class Automaton {
   const Frame& frame(u32 f) const { return frames_[f]; }
   const MembersDef& members_def(u32 m) const { return members_[m]; }
   const ItemsDef& items_def(u32 i) const { return items_[i]; }
-  bool eligible(const MembersDef& def, u32 progress, u32 member) const;
-  bool any_eligible(const MembersDef& def, u32 progress, const KeyNode& node) const;
+  bool eligible(const MembersDef& def, u32 progress, u32 member);
+  bool any_eligible(const MembersDef& def, u32 progress, const KeyNode& node);
   State after_key(const Frame& key, u32 member, State below);    // expanded
   State after_class_unknown(const Frame& key, State below);      // not expanded; the name is unknown
   State after_unique_unknown(const Frame& item, State below);
@@ -194,17 +236,11 @@ class Automaton {
   Limits limits;
 
  private:
+  friend class Planner;
   enum class GramKind : u8 { Lexeme, Sequence, Choice, Rule, Repetition, Members, Items };
   struct GramNode {
     GramKind kind;
     u32 a, b, c, d;
-  };
-  // How far a container is. Of an object: `pos` is the first declared name that may still come (declared order), `seen`
-  // the declared names that came (any order), `written` a chain of the other names that came. Of an array: `written` is
-  // a chain of the values that must not come again. `counters`: an interned vector, 0 for all zero.
-  struct Progress {
-    u32 pos = 0, count = 0, seen = 0, written = 0, counters = 0;
-    bool operator==(const Progress&) const = default;
   };
   struct Link {  // a chain: names or values seen, bytes captured
     u32 parent, item;
@@ -233,9 +269,10 @@ class Automaton {
   void step_frame(Gather& g, const Frame& f, State below, u8 byte);
 
   u32 progress(const Progress& p);
-  Progress next_progress(const MembersDef& def, const Progress& p, u32 member) const;
+  Progress next_progress(const MembersDef& def, const Progress& p, u32 member);
   Progress with_name(Progress p, const std::string& raw);  // `raw`: as written, with quotes
   bool closable(const MembersDef& def, const Progress& p) const;
+  bool closable(const ItemsDef& def, const Progress& p) const;
   bool extras_allowed(const MembersDef& def, const Progress& p) const;
   bool has_next(const MembersDef& def, u32 m, u32 progress);
   Term class_key(u32 members, u32 cls, u32 extras);       // quote, names not seen, quote
@@ -245,7 +282,7 @@ class Automaton {
   u32 with_bit(u32 set, u32 bit);
   bool has_bit(u32 set, u32 bit) const;
   Progress with_item(const ItemsDef& def, const Progress& p) const;
-  Progress with_value(const ItemsDef& def, const Progress& p, u32 value);
+  Progress with_value(const Frame& unique, u32 value);
 
   // unique.cpp, values.cpp
   Term unique_item(u32 items, u32 place, u32 seen);
@@ -261,7 +298,7 @@ class Automaton {
   u32 texts_of(u32 items, u32 place, u32 value);
   void open_unique(Gather& g, const Frame& f, State below);
   void open_item(Gather& g, const Frame& f, State below);
-  bool has_next_item(u32 items, u32 place, u32 excluded);
+  bool has_next_item(u32 items, u32 part, u32 excluded);
   void step_tracked(Gather& g, const Frame& f, State below, u8 byte);
   ByteSet tracked_bytes(const Frame& f);
   bool goes_on(State inner) const;
@@ -274,15 +311,27 @@ class Automaton {
   u32 listed_value(u32 items, u32 place, size_t n);
   std::vector<u32> unseen_values(u32 items, u32 place, u32 seen, size_t enough);
   u32 unique_rest(u32 i, Progress p, std::string* out);
-  u32 write_unique(u32 i, Progress p, bool at_item, std::string* out);
+  u32 write_unique(u32 i, Progress p, std::string* out);
+  u32 next_item_rest(u32 i, u32 progress, std::string* out);
+  void add_part(ItemsDef& def, Term scalar, Gram general);
+  u32 part_of(const ItemsDef& def, const Progress& p, const Choice& c) const;
   State behind_item(const Frame& f, const std::string& text, State below);
   bool settle_unique();
   void forget_states();
   void build_keys(MembersDef& def);
 
+  Progress with_way(const Counting& counting, Progress p, const Way& way);
+  std::vector<Choice> choices(u32 m, const Progress& p, Gram value, const std::vector<Way>& ways);
+  std::vector<Choice> item_choices(u32 i, const Progress& p);
+  State value_state(u32 m, const Progress& p, Gram value, const std::vector<Way>& ways, State below);
+  u32 value_rest(u32 m, const Progress& p, Gram value, const std::vector<Way>& ways, std::string* out);
+  bool class_allowed(const MembersDef& def, u32 cls, const Progress& p);
+
   u32 gram_cost(Gram g);
   u64 extras_left(const MembersDef& def, u32 extras) const;
   u32 members_rest(u32 m, Progress p, bool at_key, std::string* out);
+  u32 members_text(u32 m, Progress p, bool at_key, std::vector<MemberText> members, const std::vector<ExtraText>& extras,
+                   u32 wanted, std::string* out);
   u32 items_rest(u32 i, Progress p, std::string* out);
   void refresh(MembersDef& def);
   void refresh(ItemsDef& def);
@@ -306,21 +355,27 @@ class Automaton {
   std::vector<std::vector<u64>> bitsets_{{}};
   std::vector<std::string> texts_;
   IdTable frame_table_, state_table_, progress_table_, capture_table_, seen_table_, text_table_, bitset_table_;
-  PairMemo steps_, unions_, class_keys_, unique_items_;
+  PairMemo steps_, unions_, class_keys_, unique_items_, eligible_;
   std::unordered_map<u64, std::vector<u32>> spare_values_;
   std::vector<TextNode> text_nodes_{{}};
   std::vector<Tracker> followed_{{0, kDead}};
   std::vector<std::vector<std::string>> text_lists_;
   PairMemo exclusions_, value_grams_, trackers_, tracker_ids_, text_list_of_, after_items_, differences_, blocked_;
+  CountVectors vectors_;
+  std::unique_ptr<Planner> planner_;
   State start_ = kDead;
-  u32 depth_ = 0, class_count_ = 0, part_count_ = 0, rounds_ = 0, nested_ = 0;
+  u32 depth_ = 0, class_count_ = 0, member_count_ = 0, part_count_ = 0, rounds_ = 0, nested_ = 0;
   bool has_tracked_ = false;
   std::unordered_map<State, u32> opening_;  // states whose expansion is under way, by depth
   u32 lowest_met_ = kNone;                  // the outermost of these that was met again
+  void refresh(std::vector<Way>& ways) {
+    for (Way& w : ways) w.alive = costs_[w.value] != kUnbounded;
+  }
   u32 next_count(u32 count, u32 min, u32 max) const {
     return max == kUnbounded ? std::min(count + 1, std::max(min, 1u)) : count + 1;
   }
   static constexpr u32 kUnknownText = kNone - 1;
+  static constexpr u32 kUnknownName = 0xF0000000;  // + class: one of its names, where classes are told apart
 };
 
 std::string value_of(std::string_view text);             // canonical form of a JSON value, see values.cpp

@@ -18,7 +18,7 @@
 #include <queue>
 #include <unordered_set>
 
-#include "grammar.hpp"
+#include "plans.hpp"
 
 namespace constrain {
 
@@ -74,28 +74,40 @@ struct Matching {
 
 // ---------------------------------------------------------------- building
 
-void Automaton::set_unique(Gram g, const std::vector<Term>& scalars, const std::vector<Gram>& general) {
+// Of the item at each place, and with conditions of each of its ways: the scalars as a term, and all else.
+void Automaton::set_unique(Gram g, const std::vector<Parts>& places) {
   ItemsDef& def = items_[grams_[g].a];
+  for (const Parts& list : places) add_part(def, list[0].first, list[0].second);
+  for (u32 k = 0; k < places.size() && def.counting.active(); ++k) {
+    std::vector<Way>& ways = k < def.prefix.size() ? def.prefix_ways[k] : def.rest_ways;
+    def.way_parts.push_back(static_cast<u32>(def.parts.size()));
+    for (u32 w = 0; w < ways.size(); ++w) {
+      const auto& [scalar, general] = places[k][w + 1 < places[k].size() ? w + 1 : 0];
+      ways[w].item = scalar;
+      add_part(def, scalar, general);
+    }
+  }
+  def.tracked = def.tracked || !def.prefix.empty();
+  has_tracked_ = has_tracked_ || def.tracked;
+}
+
+void Automaton::add_part(ItemsDef& def, Term scalar, Gram general) {
   ByteSet blank, bracket;
   for (char c : {' ', '\t', '\n', '\r'}) blank.add(static_cast<u8>(c));
   for (char c : {'[', '{'}) bracket.add(static_cast<u8>(c));
   const Term opens = terms.cat(terms.repeat(terms.bytes(blank), 0, kUnbounded),
                                terms.cat(terms.bytes(bracket), terms.complement(kEmpty)));
-  for (size_t i = 0; i < scalars.size(); ++i) {
-    UniquePart part;
-    part.scalar = scalars[i];
-    part.general = general[i];
-    part.id = part_count_++;
-    if (const Term containers = terms.conj(part.scalar, opens); terms.alive(containers)) {  // `{}` as a lexeme
-      const Gram written = lexeme(containers);
-      part.general = part.general == kNone ? written : choice({part.general, written});
-      part.scalar = terms.conj(part.scalar, terms.complement(opens));
-    }
-    def.tracked = def.tracked || part.general != kNone;
-    def.parts.push_back(std::move(part));
+  UniquePart part;
+  part.scalar = scalar;
+  part.general = general;
+  part.id = part_count_++;
+  if (const Term containers = terms.conj(part.scalar, opens); terms.alive(containers)) {  // `{}` as a lexeme
+    const Gram written = lexeme(containers);
+    part.general = part.general == kNone ? written : choice({part.general, written});
+    part.scalar = terms.conj(part.scalar, terms.complement(opens));
   }
-  def.tracked = def.tracked || !def.prefix.empty();
-  has_tracked_ = has_tracked_ || def.tracked;
+  def.tracked = def.tracked || part.general != kNone;
+  def.parts.push_back(std::move(part));
 }
 
 // Among values that must differ, numbers are written without exponent: then one value has few texts.
@@ -124,11 +136,12 @@ bool Automaton::settle_unique() {
   ++rounds_;
   std::vector<std::pair<u32, u32>> found;
   for (u32 i = 0; i < items_.size(); ++i) {
-    if (!items_[i].tracked || items_[i].min_count < 2) continue;
+    if (!items_[i].needs_several()) continue;
     refresh(items_[i]);
+    planner_->forget();
     if (items_[i].min_count > items_[i].reachable) continue;
     ran = true;
-    const u32 cost = write_unique(i, {}, false, nullptr);
+    const u32 cost = write_unique(i, {}, nullptr);
     if (cost < items_[i].least && (rounds_ < kMostRounds || items_[i].least == kUnbounded)) found.push_back({i, cost});
   }
   for (auto [i, cost] : found) {
@@ -145,7 +158,7 @@ void Automaton::forget_states() {
   entries_.clear();
   frame_table_ = IdTable{};
   state_table_ = IdTable{};
-  for (PairMemo* memo : {&steps_, &unions_, &trackers_, &tracker_ids_, &text_list_of_, &after_items_, &differences_, &blocked_}) *memo = PairMemo{};
+  for (PairMemo* memo : {&steps_, &unions_, &trackers_, &tracker_ids_, &text_list_of_, &after_items_, &differences_, &blocked_, &eligible_}) *memo = PairMemo{};
   for (auto& def : items_)
     for (auto& part : def.parts) {
       part.values.clear();
@@ -170,7 +183,7 @@ Term Automaton::exclusion(const ItemsDef& def, bool blanks, u32 seen) {
   std::vector<Term> finite, endless;
   u32 left = seen_[seen].depth & -seen_[seen].depth;
   for (u32 k = seen; left > 0; k = seen_[k].parent, --left) {
-    if (seen_[k].item == kUnknownText) continue;
+    if (seen_[k].item >= kUnknownName) continue;
     const std::string value = texts_[seen_[k].item];
     if (value[0] == '[' || value[0] == '{') continue;
     if (value[0] == 's' && def.encoding == Encoding::Json) {
@@ -329,26 +342,35 @@ u32 Automaton::tracker(u32 i, u32 place, u32 seen) {
 void Automaton::open_unique(Gather& g, const Frame& f, State below) {
   const Progress p = progresses_[f.b];
   const ItemsDef& def = items_[f.a];
-  if (p.count >= def.min_count) open_term(g, def.mark.close, below);
+  if (closable(def, p)) open_term(g, def.mark.close, below);
   if (p.count >= def.reachable) return;
   const Frame next{FrameKind::NextItem, f.a, f.b};
   if (p.count == 0) return open_item(g, next, below);
   const u32 excluded = blocked(f.a, f.b);
-  if (excluded == kNone || !has_next_item(f.a, std::min(p.count, static_cast<u32>(def.prefix.size())), excluded)) return;
-  open_term(g, def.mark.separator, single(next, below));
+  if (excluded == kNone) return;
+  for (const Choice& c : item_choices(f.a, p))
+    if (has_next_item(f.a, part_of(def, p, c), excluded)) return open_term(g, def.mark.separator, single(next, below));
 }
 
 void Automaton::open_item(Gather& g, const Frame& f, State below) {
-  const u32 place = std::min(progresses_[f.b].count, static_cast<u32>(items_[f.a].prefix.size()));
+  const Progress p = progresses_[f.b];
   const u32 excluded = blocked(f.a, f.b);
   if (excluded == kNone) return;
-  const Term scalar = unique_item(f.a, place, excluded);
-  if (terms.alive(scalar)) add(g, {FrameKind::Unique, f.a, f.b, 0, scalar, 0}, below);
-  const Gram general = items_[f.a].parts[place].general;
-  if (general == kNone || costs_[general] == kUnbounded) return;
-  const State inner = expand(single({FrameKind::Gram, general}, item_end(f.a, below)));
-  const u32 seen = tracker(f.a, place, excluded);
-  if (can_differ(inner, seen)) add(g, {FrameKind::Tracked, f.a, f.b, inner, seen, 0}, below);
+  for (const Choice& c : item_choices(f.a, p)) {
+    const u32 part = part_of(items_[f.a], p, c);
+    const Term scalar = unique_item(f.a, part, excluded);
+    if (terms.alive(scalar)) add(g, {FrameKind::Unique, f.a, f.b, c.way, scalar, 0}, below);
+    const Gram general = items_[f.a].parts[part].general;
+    if (general == kNone || costs_[general] == kUnbounded) continue;
+    const State inner = expand(single({FrameKind::Gram, general}, item_end(f.a, below)));
+    const u32 seen = tracker(f.a, part, excluded);
+    if (can_differ(inner, seen)) add(g, {FrameKind::Tracked, f.a, progress(c.next), inner, seen, 0}, below);
+  }
+}
+
+u32 Automaton::part_of(const ItemsDef& def, const Progress& p, const Choice& c) const {
+  const u32 place = std::min(p.count, static_cast<u32>(def.prefix.size()));
+  return c.whole ? place : def.way_parts[place] + c.way;
 }
 
 // Whether an item that is not in the chain `excluded` may stand at `place`. Mostly the shortest of all has not come yet,
@@ -364,7 +386,7 @@ bool Automaton::has_next_item(u32 i, u32 place, u32 excluded) {
 }
 
 State Automaton::behind_item(const Frame& f, const std::string& text, State below) {
-  const Progress p = with_value(items_[f.a], progresses_[f.b], text_id(value_of(text)));
+  const Progress p = with_value(f, text_id(value_of(text)));
   return expand(single({FrameKind::Items, f.a, progress(p)}, below));
 }
 
@@ -422,8 +444,9 @@ bool Automaton::allows_behind(const Frame& f, const std::string& item, State bel
   if (rest.empty()) return true;
   const ItemsDef& def = items_[f.a];
   const Progress p = progresses_[f.b];
-  const u32 count = with_item(def, p).count;
+  const u32 count = f.kind == FrameKind::Tracked ? p.count : with_item(def, p).count;
   auto exactly = [&] { return allows(behind_item(f, item, below), rest); };
+  if (def.counting.active()) return exactly();
   if (count < def.prefix.size() && count + 1 < def.min_count) return exactly();  // later places may need values
   if (count >= def.min_count) {
     Gather g;
@@ -705,22 +728,21 @@ u32 Automaton::blocked(u32 i, u32 id) {
 
 u32 Automaton::unique_rest(u32 i, Progress p, std::string* out) {
   if (!out && p.count == 0 && items_[i].least != kUnbounded) return items_[i].least;
-  return write_unique(i, p, false, out);
+  return write_unique(i, p, out);
 }
 
-// The rest of an array behind its beginning `p`; `at_item`: an item must come, its separator has been written.
-u32 Automaton::write_unique(u32 i, Progress p, bool at_item, std::string* out) {
+u32 Automaton::write_unique(u32 i, Progress p, std::string* out) {
   const ItemsDef& def = items_[i];
-  const u32 least = std::max(def.min_count, p.count + at_item);
-  if (least > def.reachable) return kUnbounded;
+  if (def.min_count > def.reachable) return kUnbounded;
   DepthGuard guard(nested_);
   if (nested_ > kDeepestText) throw LimitError("depth", "arrays whose items must differ are nested too deeply");
+  if (def.counting.active()) return planner_->items_rest(i, p, out);
   u32 total = 0;
-  for (u32 k = p.count; k < least; ++k, at_item = false) {
-    if (k > 0 && !at_item) total = saturating_add(total, term_text(def.mark.separator, out));
-    if (p.written == 0 && k + 1 >= def.min_count) {  // any value will do
+  for (u32 k = p.count; k < def.min_count; ++k) {
+    if (k > 0) total = saturating_add(total, term_text(def.mark.separator, out));
+    if (p.written == 0 && k + 1 == def.min_count) {  // any value will do
       total = saturating_add(total, gram_text(k < def.prefix.size() ? def.prefix[k] : def.rest, out));
-      continue;
+      break;
     }
     p.count = k;
     const u32 excluded = blocked(i, progress(p));
@@ -732,6 +754,30 @@ u32 Automaton::write_unique(u32 i, Progress p, bool at_item, std::string* out) {
     p.written = link(seen_table_, seen_, p.written, text_id(value_of(text)));
   }
   return saturating_add(total, term_text(def.mark.close, out));
+}
+
+// The rest of an array from an item on, whose separator is written.
+u32 Automaton::next_item_rest(u32 i, u32 id, std::string* out) {
+  const u32 excluded = blocked(i, id);
+  if (excluded == kNone) return kUnbounded;
+  u32 best = kUnbounded;
+  std::string item;
+  Progress behind;
+  for (const Choice& c : item_choices(i, progresses_[id])) {
+    std::string text;
+    if (!next_value(i, part_of(items_[i], progresses_[id], c), excluded, text)) continue;
+    Progress q = c.next;
+    q.written = link(seen_table_, seen_, progresses_[id].written, text_id(value_of(text)));
+    const u32 cost = saturating_add(static_cast<u32>(text.size()), items_rest(i, q, nullptr));
+    if (cost >= best) continue;
+    best = cost;
+    item = text;
+    behind = q;
+  }
+  if (best == kUnbounded || !out) return best;
+  *out += item;
+  items_rest(i, behind, out);
+  return best;
 }
 
 }  // namespace constrain

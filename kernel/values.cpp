@@ -200,7 +200,7 @@ Gram Automaton::value_gram(Encoding encoding, std::string value, u32 depth) {
     while (!r.take('}')) {
       std::string name = decode_json_string(r.string());
       r.take(':');
-      def.members.push_back({std::move(name), value_gram(encoding, std::string(r.value()), depth + 1), true});
+      def.members.push_back({std::move(name), value_gram(encoding, std::string(r.value()), depth + 1), true, {}});
       r.take(',');
     }
     def.mark = {mark("{"), mark("}"), mark(","), mark(":"), blanks};

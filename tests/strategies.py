@@ -185,8 +185,45 @@ def scalars(encoding: terms.Encoding, numbers: str) -> st.SearchStrategy[terms.R
     return st.lists(kinds, min_size=1, max_size=2).map(lambda many: terms.alternation(*many))
 
 
+COUNTERS = (0, 1, 5)
+
+
+def conditions(highest: int = 3) -> st.SearchStrategy[tuple[terms.Condition, ...]]:
+    """One or two conditions of one or two bounds each, on few counters and on how many there are."""
+    bounds = st.builds(
+        terms.Bound,
+        st.sampled_from((*COUNTERS, 0, 1, None)),
+        st.integers(0, highest),
+        st.sampled_from((True, True, False)),
+    )
+    return st.lists(st.lists(bounds, min_size=1, max_size=2).map(tuple), min_size=1, max_size=2).map(tuple)
+
+
 @st.composite
-def members(draw: st.DrawFn, values: st.SearchStrategy[terms.Grammar]) -> terms.Members:
+def counted(
+    draw: st.DrawFn, values: st.SearchStrategy[terms.Grammar], most_ways: int = 3
+) -> terms.Grammar | terms.Counted:
+    """A value as it is, or in ways that count; the ways may share texts, or be dead."""
+    if draw(st.integers(0, 3)) == 0:
+        return draw(values)
+    advanced = st.sampled_from(((), (0,), (0,), (1,), (1,), (0, 1), (5,)))
+    ways = draw(st.lists(st.builds(terms.Way, values, advanced), min_size=1, max_size=most_ways))
+    return terms.Counted(terms.Choice(tuple(way.value for way in ways)), tuple(ways))
+
+
+@st.composite
+def perhaps_counted(
+    draw: st.DrawFn, values: st.SearchStrategy[terms.Grammar]
+) -> tuple[st.SearchStrategy[terms.Grammar | terms.Counted], tuple[terms.Condition, ...]]:
+    """The values of one container's members or items, and its conditions; one container in three has any."""
+    if draw(st.integers(0, 2)):
+        return values, ()
+    return counted(values), draw(conditions())
+
+
+@st.composite
+def members(draw: st.DrawFn, plain: st.SearchStrategy[terms.Grammar]) -> terms.Members:
+    values, all_conditions = draw(perhaps_counted(plain))
     names = draw(st.lists(st.sampled_from(NAMES), max_size=4, unique=True))
     declared = tuple(terms.Member(name, draw(values), draw(st.booleans())) for name in names)
     disjoint = draw(
@@ -209,11 +246,14 @@ def members(draw: st.DrawFn, values: st.SearchStrategy[terms.Grammar]) -> terms.
         min_count=least,
         max_count=most,
         encoding=draw(st.sampled_from(("json", "json_any"))),
+        conditions=all_conditions,
     )
 
 
 DEAD = terms.Lexeme(terms.EMPTY)
 ONE = terms.Lexeme(terms.Literal("1"))
+TWO = terms.Lexeme(terms.Literal("2"))
+ONE_OR_TWO = terms.Lexeme(terms.LiteralSet(("1", "2")))
 OBJECT = terms.Punctuation(*map(terms.Literal, ("{", "}", ",", ":")))
 ARRAY = terms.Punctuation(*map(terms.Literal, ("[", "]", ",")))
 SMALL_NAMES = ("a", "b", "x", "é")
@@ -238,6 +278,41 @@ def small_members(draw: st.DrawFn, encodings: st.SearchStrategy[terms.Encoding])
         min_count=draw(st.integers(0, 3)),
         max_count=draw(st.sampled_from((None, None, 1, 2, 3))),
         encoding=draw(encodings),
+    )
+
+
+SMALL_VALUES = st.sampled_from((ONE, TWO, ONE_OR_TWO, ONE, TWO, DEAD))
+
+
+@st.composite
+def small_counted_members(draw: st.DrawFn, encodings: st.SearchStrategy[terms.Encoding]) -> terms.Members:
+    """Objects of few names and two values, with conditions."""
+    values = counted(SMALL_VALUES)
+    declared = draw(st.lists(st.sampled_from(SMALL_NAMES), max_size=3, unique=True))
+    classes = draw(st.sampled_from(((), (("a", "b", "x", "é"),), (("a", "x"), ("é", "b")), (("x", "b"),))))
+    return terms.Members(
+        tuple(terms.Member(name, draw(values), draw(st.booleans())) for name in declared),
+        tuple(terms.NameClass(terms.LiteralSet(names), draw(values)) for names in classes),
+        OBJECT,
+        order=draw(st.sampled_from(("declared", "any"))),
+        min_count=draw(st.sampled_from((0, 0, 1, 2, 3))),
+        max_count=draw(st.sampled_from((None, None, 1, 2, 3))),
+        encoding=draw(encodings),
+        conditions=draw(conditions()),
+    )
+
+
+@st.composite
+def small_counted_items(draw: st.DrawFn) -> terms.Items:
+    """Arrays of two values, with conditions."""
+    values = counted(SMALL_VALUES)
+    return terms.Items(
+        tuple(draw(st.lists(values, max_size=2))),
+        draw(st.none() | values),
+        ARRAY,
+        min_count=draw(st.integers(0, 3)),
+        max_count=draw(st.sampled_from((None, None, 2, 3, 5))),
+        conditions=draw(conditions()),
     )
 
 
@@ -332,7 +407,8 @@ def different_items(draw: st.DrawFn) -> terms.Items:
 
 
 @st.composite
-def items(draw: st.DrawFn, values: st.SearchStrategy[terms.Grammar]) -> terms.Items:
+def items(draw: st.DrawFn, plain: st.SearchStrategy[terms.Grammar]) -> terms.Items:
+    values, all_conditions = draw(perhaps_counted(plain))
     least, most = draw(st.sampled_from(((0, None), (0, None), (1, None), (0, 2), (2, 3), (3, 3))))
     return terms.Items(
         tuple(draw(st.lists(values, max_size=2))),
@@ -340,6 +416,7 @@ def items(draw: st.DrawFn, values: st.SearchStrategy[terms.Grammar]) -> terms.It
         draw(_punctuation("[", "]")),
         min_count=least,
         max_count=most,
+        conditions=all_conditions,
     )
 
 

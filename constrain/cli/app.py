@@ -25,6 +25,8 @@ Examples:
 
   constrain check schemas/*.json --report
 
+  constrain check order.json --registry schemas/ --registry https://example.com/person=person.json
+
   constrain check --regex '[A-Z]{3}-[0-9]+'
 
   cat person.json | constrain check - --format json
@@ -129,6 +131,14 @@ OnUnsupported = Annotated[
     Literal["error", "warn"] | None,
     typer.Option(help="warn: compile the wider language and say where, instead of refusing.", rich_help_panel=SCHEMA),
 ]
+Registry = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="PATH",
+        help="Documents that references may lead to: a folder of .json files, a file, or URI=FILE; may be repeated.",
+        rich_help_panel=SCHEMA,
+    ),
+]
 RegexDialect = Annotated[Literal["python", "ecma"], typer.Option(help="Which language patterns are written in.")]
 OutputFormat = Annotated[Literal["text", "json"], typer.Option("--format", help="For people, or for machines.")]
 Model = Annotated[
@@ -212,10 +222,11 @@ def generate_command(
     formats: Formats = None,
     dialect: Dialect = None,
     on_unsupported: OnUnsupported = None,
+    registry: Registry = None,
 ) -> None:
     """Let a model write a text that satisfies a specification, shown as it is written."""
     from constrain.cli.generate import Sampling, generate
-    from constrain.cli.source import prompt_of, regex_source, schema_source
+    from constrain.cli.source import prompt_of, regex_source, registry_of, schema_source
 
     if schema is not None and regex is not None:
         raise typer.BadParameter("give --schema or --regex, not both")
@@ -223,7 +234,7 @@ def generate_command(
         raise typer.BadParameter("standard input can be the schema or the prompt, not both")
     options = chosen(
         regex_dialect=regex_dialect, key_order=key_order, whitespace=whitespace, numbers=numbers, escapes=escapes,
-        formats=formats, dialect=dialect, on_unsupported=on_unsupported,
+        formats=formats, dialect=dialect, on_unsupported=on_unsupported, registry=registry_of(registry or []),
     )  # fmt: skip
     source = schema_source(schema) if schema is not None else regex_source(regex) if regex is not None else None
     sampling = Sampling(max_tokens=max_tokens, temperature=temperature, top_k=top_k, top_p=top_p, seed=seed)
@@ -249,19 +260,20 @@ def check_command(
     formats: Formats = None,
     dialect: Dialect = None,
     on_unsupported: OnUnsupported = None,
+    registry: Registry = None,
 ) -> None:
     """Say whether specifications can be enforced, and where not.
 
     Exit code: 0 clean, 1 findings, 2 wrong usage.
     """
     from constrain.cli.check import check
-    from constrain.cli.source import regex_source, schema_source
+    from constrain.cli.source import regex_source, registry_of, schema_source
 
     if not specs and not regex:
         raise typer.BadParameter("name at least one schema file, or give --regex", param_hint="SPEC")
     options = chosen(
         regex_dialect=regex_dialect, key_order=key_order, whitespace=whitespace, numbers=numbers, escapes=escapes,
-        formats=formats, dialect=dialect, on_unsupported=on_unsupported,
+        formats=formats, dialect=dialect, on_unsupported=on_unsupported, registry=registry_of(registry or []),
     )  # fmt: skip
     sources = [schema_source(name) for name in specs or []] + [regex_source(pattern) for pattern in regex or []]
     raise typer.Exit(check(sources, options, report=report, as_json=output_format == "json", strict=strict))
@@ -298,6 +310,7 @@ def match_command(
     formats: Formats = None,
     dialect: Dialect = None,
     on_unsupported: OnUnsupported = None,
+    registry: Registry = None,
 ) -> None:
     """Say whether a text satisfies a specification, and if not, from where on.
 
@@ -307,7 +320,7 @@ def match_command(
     --spelling canonical. One line end at the end of a file is ignored.
     """
     from constrain.cli.match import match
-    from constrain.cli.source import regex_source, schema_source, text_of
+    from constrain.cli.source import regex_source, registry_of, schema_source, text_of
 
     given = list(arguments or [])
     if regex is None and not given:
@@ -319,7 +332,7 @@ def match_command(
         raise typer.BadParameter("standard input can be the schema or the text, not both")
     options = chosen(
         regex_dialect=regex_dialect, key_order=key_order, whitespace=whitespace, numbers=numbers, escapes=escapes,
-        formats=formats, dialect=dialect, on_unsupported=on_unsupported,
+        formats=formats, dialect=dialect, on_unsupported=on_unsupported, registry=registry_of(registry or []),
         spelling="any" if spelling == "any" else None,
     )  # fmt: skip
     source = schema_source(spec_name) if spec_name is not None else regex_source(regex or "")

@@ -11,7 +11,7 @@ from constrain.cli.excerpt import excerpt, visible
 from constrain.cli.output import stderr
 from constrain.cli.positions import Position, child_pointer, locate
 from constrain.cli.source import Source
-from constrain.errors import ConstrainError, PatternError, UnsupportedKeyword
+from constrain.errors import ConstrainError, PatternError, SpecificationError, UnsupportedKeyword
 from constrain.report import Report
 
 if TYPE_CHECKING:
@@ -51,11 +51,11 @@ def compile_or_explain(source: Source, options: dict[str, Any]) -> Specification
 def findings_of_error(error: ConstrainError, source: Source) -> list[Finding]:
     """One finding for each problem that `error` carries."""
     kind = type(error).__name__
-    if isinstance(error, UnsupportedKeyword):
+    if isinstance(error, UnsupportedKeyword) or (isinstance(error, SpecificationError) and len(error.problems) > 1):
         places = _places(source, [(problem.path, problem.keyword) for problem in error.problems])
         return [
             _placed(
-                Finding("error", kind, f"{p.keyword!r} {p.reason}", at=p.path, keyword=p.keyword, help=p.help), place
+                Finding("error", p.kind, f"{p.keyword!r} {p.reason}", at=p.path, keyword=p.keyword, help=p.help), place
             )
             for p, place in zip(error.problems, places, strict=True)
         ]

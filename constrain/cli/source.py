@@ -8,9 +8,11 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import quote
 
 import typer
 
@@ -60,6 +62,38 @@ def schema_source(name: str) -> Source:
 def regex_source(pattern: str) -> Source:
     """A pattern given as an argument."""
     return Source("--regex", "regex", pattern)
+
+
+def registry_of(given: Sequence[str]) -> dict[str, Any] | None:
+    """The documents that references may lead to, by URI: from folders, files, and URI=FILE; None if none is given.
+
+    Raises:  InvalidSpecification: a file that is no schema, or two documents under one name.
+    """
+    documents: dict[str, Any] = {}
+    for argument in given:
+        for uri, document in _registered(argument).items():
+            if uri in documents:
+                raise InvalidSpecification(f"--registry names two documents {uri!r}", help="leave one of them out")
+            documents[uri] = document
+    return documents or None
+
+
+def _registered(argument: str) -> dict[str, Any]:
+    from constrain.frontends.json_schema.registry import read_document, read_folder
+
+    try:
+        path = Path(argument)
+        if path.is_dir():
+            return read_folder(path)
+        if path.exists():
+            return {quote(path.name): read_document(path)}
+    except (OSError, ValueError):  # longer than a path may be, or with a NUL
+        pass
+    uri, equals, file = argument.rpartition("=")
+    if not equals or not uri or not is_file(file):
+        what = f"no file {file!r}" if equals else f"neither a folder nor a file {argument!r}"
+        raise typer.BadParameter(f"there is {what}; write PATH, or URI=FILE", param_hint="--registry")
+    return {uri: read_document(file)}
 
 
 def text_of(argument: str | None, given_text: str | None) -> tuple[str, bytes]:

@@ -212,23 +212,31 @@ class Lowering:
             if declared:
                 names = t.intersection(names, t.Not(t.LiteralSet(declared)))
             bodies.append(self.regular(names, encoding))
+        counters = _counter_numbers(term.conditions)
         return self.kernel.members(
             [m.name.encode() for m in members],
-            [self._term(m.value) for m in members],
+            [self._term(_whole(m.value)) for m in members],
             [m.required for m in members],
             bodies,
-            [self._term(c.value) for c in term.classes],
+            [self._term(_whole(c.value)) for c in term.classes],
             self._marks(term.punctuation),
             term.order == "any",
             term.min_count,
             UNBOUNDED if term.max_count is None else term.max_count,
             encoding,
+            [self._ways(m.value, counters) for m in members],
+            [self._ways(c.value, counters) for c in term.classes],
+            _conditions(term.conditions, counters),
         )
 
     def _items(self, term: t.Items) -> int:
+        counters = _counter_numbers(term.conditions)
         places = [*term.prefix, *([] if term.rest is None else [term.rest])]
-        parts = self._unique_parts(term, places) if term.unique else []
-        values = [self._whole(*part) for part in parts] if term.unique else [self._term(place) for place in places]
+        plain_before, self._plain = self._plain, self._plain or (term.unique and term.numbers == "any")
+        parts = [self._parts(place) for place in places] if term.unique else []
+        values = [self._joined(*part[0]) for part in parts] or [self._term(_whole(place)) for place in places]
+        ways = [self._ways(place, counters) for place in places]
+        self._plain = plain_before
         lowered = self.kernel.items(
             values[: len(term.prefix)],
             NONE if term.rest is None else values[-1],
@@ -238,29 +246,57 @@ class Lowering:
             term.unique,
             ENCODINGS[term.encoding],
             term.numbers == "any",
+            ways[: len(term.prefix)],
+            [] if term.rest is None else ways[-1],
+            _conditions(term.conditions, counters),
         )
         if term.unique:
-            self.kernel.set_unique(lowered, [scalars for scalars, _ in parts], [general for _, general in parts])
+            self.kernel.set_unique(lowered, parts)
         return lowered
 
-    def _unique_parts(self, term: t.Items, places: Sequence[t.Grammar]) -> list[tuple[int, int]]:
-        """Of each place the scalars (a regular term) and all else (a grammar term, or none)."""
-        plain_before, self._plain = self._plain, self._plain or term.numbers == "any"
+    def _parts(self, place: t.Grammar | t.Counted) -> list[tuple[int, int]]:
+        """Of an item that must differ, and of each of its ways: scalars (a regular term), all else (a grammar term)."""
+        ways = [way.value for way in place.ways] if isinstance(place, t.Counted) else []
         parts: list[tuple[int, int]] = []
-        for place in places:
-            scalars, general = split(place, self._spec_rules)
+        for value in (_whole(place), *ways):
+            scalars, general = split(value, self._spec_rules)
             lowered = [self._term(one) for one in general]
             parts.append((self._scalar(scalars), self.kernel.choice(lowered) if lowered else NONE))
-        self._plain = plain_before
         return parts
+
+    def _joined(self, scalars: int, general: int) -> int:
+        lexeme = self.kernel.lexeme(scalars)
+        return lexeme if general == NONE else self.kernel.choice([lexeme, general])
 
     def _scalar(self, regular: t.Regular) -> int:
         lowered = self.regular(regular)
         return self.kernel.without_exponents(lowered) if self._plain else lowered
 
-    def _whole(self, scalars: int, general: int) -> int:
-        lexeme = self.kernel.lexeme(scalars)
-        return lexeme if general == NONE else self.kernel.choice([lexeme, general])
+    def _ways(self, value: t.Grammar | t.Counted, counters: dict[int, int]) -> list[tuple[int, list[int]]]:
+        """(value, counters) of each way; none where nothing counts."""
+        ways = value.ways if isinstance(value, t.Counted) else (t.Way(value),)
+        if not counters:
+            return []
+        return [
+            (self._term(way.value), sorted({counters[c] for c in way.counters if c in counters})) for way in ways
+        ]
+
+
+def _whole(value: t.Grammar | t.Counted) -> t.Grammar:
+    return value.value if isinstance(value, t.Counted) else value
+
+
+def _counter_numbers(conditions: tuple[t.Condition, ...]) -> dict[int, int]:
+    """The counters that conditions name, numbered from 0; others say nothing."""
+    named = sorted({bound.counter for condition in conditions for bound in condition if bound.counter is not None})
+    return {counter: number for number, counter in enumerate(named)}
+
+
+def _conditions(conditions: tuple[t.Condition, ...], counters: dict[int, int]) -> list[list[tuple[int, int, bool]]]:
+    return [
+        [(NONE if b.counter is None else counters[b.counter], b.least, b.reached) for b in condition]
+        for condition in conditions
+    ]
 
 
 def _has_surrogate(text: str) -> bool:

@@ -194,13 +194,14 @@ class _Dialects:
 
         self.specification_with = specification_with
         self.registry_type = SchemaRegistry
+        oldest = {**keywords.COMMON, **keywords.BEFORE_2020}
         modern = {**keywords.COMMON, **keywords.SINCE_DRAFT_6}
         latest = {**modern, **keywords.SINCE_2019}
         bases = {
-            "4": (jsonschema.Draft4Validator, keywords.COMMON),
-            "6": (jsonschema.Draft6Validator, modern),
-            "7": (jsonschema.Draft7Validator, modern),
-            "2019-09": (jsonschema.Draft201909Validator, latest),
+            "4": (jsonschema.Draft4Validator, oldest),
+            "6": (jsonschema.Draft6Validator, {**modern, **oldest}),
+            "7": (jsonschema.Draft7Validator, {**modern, **oldest}),
+            "2019-09": (jsonschema.Draft201909Validator, {**latest, **oldest}),
             "2020-12": (jsonschema.Draft202012Validator, latest),
         }
         self.classes: dict[str, Any] = {}

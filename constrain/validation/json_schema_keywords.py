@@ -299,6 +299,9 @@ SINCE_2019: Mapping[str, Keyword] = {
     "unevaluatedItems": unevaluated_items,
 }
 
+BEFORE_2020: Mapping[str, Keyword] = {"additionalItems": additional_items}
+"""It says nothing beside a boolean `items`, where `jsonschema` fails."""
+
 FORGIVING: Mapping[str, Keyword] = {
     "items": items_any_form,
     "additionalItems": additional_items,

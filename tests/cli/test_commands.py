@@ -106,6 +106,40 @@ def test_the_place_of_a_fault_in_json_itself_is_told():
     assert "standard input:3:3: error: InvalidSpecification" in result.stdout
 
 
+def test_references_lead_into_folders_and_files_that_are_named(person: str, tmp_path: Path):
+    (tmp_path / "schemas").mkdir()
+    (tmp_path / "schemas" / "age.json").write_text('{"type": "integer"}')
+    schema = '{"items": {"$ref": "https://example.com/person?v=1"}, "prefixItems": [{"$ref": "age.json"}]}'
+    given = ["--registry", str(tmp_path / "schemas"), "--registry", f"https://example.com/person?v=1={person}"]
+    assert invoke("check", "-", *given, stdin=schema).exit_code == 0
+    spec = tmp_path / "people.json"
+    spec.write_text(schema)
+    assert invoke("match", str(spec), '[1, {"name": "Ada"}]', *given).exit_code == 0
+    assert invoke("match", str(spec), '["1", {"name": "Ada"}]', *given).exit_code == 1
+    assert invoke("match", str(spec), '[1, {"name": "Ada"}]', *given[:2]).exit_code == 1
+
+
+def test_registries_that_cannot_be_used_are_named(person: str, tmp_path: Path):
+    bad = tmp_path / "bad.json"
+    bad.write_text("{")
+    for given, code, said in (
+        ([str(tmp_path / "none")], 2, "neither a folder nor a file"),
+        ([f"urn:x={tmp_path / 'none'}"], 2, "no file"),
+        ([f"={person}"], 2, "URI=FILE"),
+        ([f"urn:x={bad}"], 1, "bad.json"),
+        ([person, person], 1, "two documents"),
+    ):
+        result = invoke("check", person, *[part for path in given for part in ("--registry", path)])
+        assert result.exit_code == code
+        assert said in " ".join(result.output.replace("│", " ").split())
+
+
+def test_all_that_is_wrong_is_shown_where_it_stands():
+    schema = '{"properties": {\n"a": {"$ref": "#/x"},\n"b": {"pattern": "("}}}'
+    found = json.loads(invoke("check", "-", "--format", "json", stdin=schema).output)["specifications"][0]["findings"]
+    assert [(finding["kind"], finding["line"]) for finding in found] == [("ReferenceNotFound", 2), ("PatternError", 3)]
+
+
 def test_several_specifications_are_summed_up(person: str):
     result = invoke("check", person, "--regex", "a+", "--regex", "(")
     assert result.exit_code == 1

@@ -12,7 +12,16 @@ from hypothesis import strategies as st
 from constrain.grammar import terms
 from constrain.grammar.recognizer import Recognizer as KernelRecognizer
 from tests.kernel.subjects import pair_of, twin_of
-from tests.strategies import ARRAY, OBJECT, ONE, examples, small_members, small_unique_items
+from tests.strategies import (
+    ARRAY,
+    OBJECT,
+    ONE,
+    examples,
+    small_counted_items,
+    small_counted_members,
+    small_members,
+    small_unique_items,
+)
 
 
 def assert_same_everywhere(term: terms.Grammar, most_states: int = 250) -> None:
@@ -65,6 +74,30 @@ def test_every_mask_of_a_small_object(term: terms.Members):
 @given(small_unique_items())
 def test_every_mask_of_a_small_array_of_different_items(term: terms.Items):
     assert_same_masks_everywhere(term)
+
+
+@examples(60)
+@given(small_counted_members(st.sampled_from(("json", "json_any"))))
+def test_every_mask_of_a_small_object_with_conditions(term: terms.Members):
+    assert_same_masks_everywhere(term)
+
+
+@examples(60)
+@given(small_counted_items())
+def test_every_mask_of_a_small_array_with_conditions(term: terms.Items):
+    assert_same_masks_everywhere(term)
+
+
+@examples(60)
+@given(small_counted_members(st.sampled_from(("json", "json_any"))))
+def test_every_state_of_a_small_object_with_conditions(term: terms.Members):
+    assert_same_everywhere(term)
+
+
+@examples(60)
+@given(small_counted_items())
+def test_every_state_of_a_small_array_with_conditions(term: terms.Items):
+    assert_same_everywhere(term)
 
 
 @pytest.mark.parametrize("least", [0, 1, 2])

@@ -1,19 +1,20 @@
 """The twin of `Members` and `Items`: objects and arrays in progress.
 
 What is kept is what the definition speaks of: which declared names are still to come, which other names and which
-values were written, how many. Whether a container can be finished is a count: enough distinct names or
-values must be left.
+values were written, how many, how far each counter is. Whether a container can be finished is found by listing all
+tallies that may still be reached: enough distinct names or values must be left.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import chain, islice
 
 from constrain.grammar import terms
 from tests.reference.captured import Value, remember, value_of, values_ahead
 from tests.reference.different import can_be_filled, item_values, json_value, stretches_of
+from tests.reference.counters import CountedWay, Counting, Tally, Values
 from tests.reference.frames import Frame, Grammar, Reader, Term, Ways
 from tests.reference.nodes import EMPTY, Node, behind, complement, concat, intersect, node_of, spelling, texts, union
 from tests.reference.regular import intervals, node_is_alive
@@ -47,14 +48,15 @@ class MembersTerm(Term):
     """`values[i]` belongs to the declared name `members[i].name`, `class_values[k]` to the names `class_names[k]`."""
 
     term: terms.Members
+    counting: Counting
     marks: Marks
-    values: tuple[Term, ...]
-    class_values: tuple[Term, ...]
+    values: tuple[Values, ...]
+    class_values: tuple[Values, ...]
     class_names: tuple[Node, ...]
     index_of: dict[str, int] = field(default_factory=dict)
 
     def begin(self) -> MembersFrame:
-        return MembersFrame(self, frozenset(range(len(self.values))), frozenset(), 0)
+        return MembersFrame(self, frozenset(range(len(self.values))), frozenset(), self.counting.start())
 
     def can_finish(self, grammar: Grammar) -> bool:
         return node_is_alive(self.marks.open, grammar.alphabet) and self.begin().can_finish(grammar)
@@ -67,11 +69,12 @@ class MembersTerm(Term):
         return concat(QUOTE, spelling(self.term.encoding, "", names), QUOTE)
 
 
-def members_term(term: terms.Members, values: tuple[Term, ...], class_values: tuple[Term, ...]) -> MembersTerm:
+def members_term(term: terms.Members, values: tuple[Values, ...], class_values: tuple[Values, ...]) -> MembersTerm:
     declared = texts(member.name for member in term.members)
     class_names = tuple(intersect(node_of(one.names), complement(declared)) for one in term.classes)
     index_of = {member.name: index for index, member in enumerate(term.members)}
-    return MembersTerm(term, marks_of(term.punctuation), values, class_values, class_names, index_of)
+    counting = Counting(term.min_count, term.max_count, term.conditions)
+    return MembersTerm(term, counting, marks_of(term.punctuation), values, class_values, class_names, index_of)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,50 +84,58 @@ class MembersFrame(Frame):
     whole: MembersTerm
     open_names: frozenset[int]
     extras: frozenset[str]
-    count: int
+    tally: Tally
 
     def can_finish(self, grammar: Grammar) -> bool:
-        term, marks, alphabet = self.whole.term, self.whole.marks, grammar.alphabet
-        missing = {index for index in self.open_names if term.members[index].required}
-        possible = {index for index in self.open_names if self._can_write(index, grammar)}
-        to_come = max(term.min_count - self.count, len(missing))
-        if not missing <= possible or not node_is_alive(marks.close, alphabet):
+        if not node_is_alive(self.whole.marks.close, grammar.alphabet):
             return False
-        if term.max_count is not None and self.count + to_come > term.max_count:
-            return False
-        if to_come <= 0:
-            return True
-        if not all(node_is_alive(mark, alphabet) for mark in (marks.before_key, marks.colon)):
-            return False
-        if (self.count > 0 or to_come > 1) and not node_is_alive(marks.separator, alphabet):
-            return False
-        wanted = to_come - len(possible)
-        return wanted <= 0 or len(list(self._names_ahead(grammar, wanted))) >= wanted
+        return any(any(map(self.whole.counting.may_close, tallies)) for tallies in self._ends(grammar))
 
-    def _can_write(self, index: int, grammar: Grammar) -> bool:
-        name = self.whole.quoted(texts((self.whole.term.members[index].name,)))
-        return node_is_alive(name, grammar.alphabet) and grammar.can_finish(self.whole.values[index])
+    def _ends(self, grammar: Grammar) -> Iterator[set[Tally]]:
+        """Tallies with which nothing required is missing: without other names, then with one more at a time."""
+        tallies = {self.tally}
+        for index in sorted(self.open_names):
+            member = self.whole.term.members[index]
+            name = self.whole.quoted(texts((member.name,)))
+            written: set[Tally] = set()
+            if node_is_alive(name, grammar.alphabet):
+                written = self._one_more(tallies, self.whole.values[index], grammar)
+            tallies = written if member.required else tallies | written
+        yield tallies
+        for k, values in enumerate(self.whole.class_values):
+            for _ in self._names_ahead(k, grammar, self.whole.counting.most_needed):
+                tallies = tallies | self._one_more(tallies, values, grammar)
+                yield tallies
+
+    def _one_more(self, tallies: set[Tally], values: Values, grammar: Grammar) -> set[Tally]:
+        """As far as the alphabet has the marks around a member."""
+        marks, alphabet = self.whole.marks, grammar.alphabet
+        if not all(node_is_alive(mark, alphabet) for mark in (marks.before_key, marks.colon)):
+            return set()
+        separable = node_is_alive(marks.separator, alphabet)
+        behind = {tally for tally in tallies if separable or tally[0] == 0}
+        return self.whole.counting.one_more(behind, values, grammar)
 
     def _unused(self, k: int) -> Node:
         return intersect(self.whole.class_names[k], complement(texts(self.extras)))
 
-    def _names_ahead(self, grammar: Grammar, enough: int) -> Iterator[str]:
-        """Distinct names of live classes that the alphabet can write: all, or at least `enough`."""
-        for k, value in enumerate(self.whole.class_values):
-            if grammar.can_finish(value):
-                for _, name in values_ahead(self.whole.quoted(self._unused(k)), "", grammar.alphabet, enough):
-                    yield str(name)
+    def _names_ahead(self, k: int, grammar: Grammar, enough: int) -> Iterator[str]:
+        """Distinct names of class `k` that the alphabet can write: all, or at least `enough`."""
+        if any(grammar.can_finish(way.value) for way in self.whole.class_values[k]):
+            for _, name in values_ahead(self.whole.quoted(self._unused(k)), "", grammar.alphabet, enough):
+                yield str(name)
 
-    def behind_declared(self, index: int) -> MembersFrame:
+    def behind_declared(self, index: int, way: CountedWay) -> MembersFrame:
         """This object once the declared name `index` is written."""
         later = (i for i in self.open_names if i != index and (self.whole.term.order == "any" or i > index))
-        return replace(self, open_names=frozenset(later), count=self.count + 1)
+        return replace(self, open_names=frozenset(later), tally=self.whole.counting.advance(self.tally, way))
 
-    def behind_extra(self, name: str | None) -> MembersFrame:
+    def behind_extra(self, name: str | None, way: CountedWay) -> MembersFrame:
         """This object once another name is written; None stands for one that the alphabet cannot write."""
         extras = self.extras if name is None else self.extras | {name}
         open_names = self.open_names if self.whole.term.order == "any" else frozenset()
-        return replace(self, open_names=open_names, extras=extras, count=self.count + 1)
+        tally = self.whole.counting.advance(self.tally, way)
+        return replace(self, open_names=open_names, extras=extras, tally=tally)
 
     def can_follow(self, later: MembersFrame, grammar: Grammar, written: int | None = None) -> bool:
         """True if `later`, behind the declared name `written` or another, can be finished and no name is missing."""
@@ -144,30 +155,38 @@ class MembersFrame(Frame):
         declared = texts(
             members[index].name
             for index in self.open_names
-            if grammar.can_finish(self.whole.values[index])
-            and self.can_follow(self.behind_declared(index), grammar, index)
+            if any(
+                grammar.can_finish(way.value) and self.can_follow(self.behind_declared(index, way), grammar, index)
+                for way in self.whole.values[index]
+            )
         )
-        return union(declared, *(self._extras_that_may_follow(k, grammar) for k in range(len(self.whole.class_values))))
+        extras = (
+            self._extras_that_may_follow(k, way, grammar)
+            for k, values in enumerate(self.whole.class_values)
+            for way in values
+        )
+        return union(declared, *extras)
 
-    def _extras_that_may_follow(self, k: int, grammar: Grammar) -> Node:
+    def _extras_that_may_follow(self, k: int, way: CountedWay, grammar: Grammar) -> Node:
         """All unused names of class `k`; or only those beyond the alphabet, if every other one is needed later."""
-        if not grammar.can_finish(self.whole.class_values[k]) or not self.can_follow(self.behind_extra(None), grammar):
+        if not grammar.can_finish(way.value) or not self.can_follow(self.behind_extra(None, way), grammar):
             return EMPTY
         unused = self._unused(k)
-        for _, name in values_ahead(self.whole.quoted(unused), "", grammar.alphabet, 1):
-            if not self.can_follow(self.behind_extra(str(name)), grammar):
-                needed = self._names_ahead(grammar, self.whole.term.min_count + 1)
+        for name in self._names_ahead(k, grammar, 1):
+            if not self.can_follow(self.behind_extra(name, way), grammar):
+                needed = self._names_ahead(k, grammar, self.whole.counting.most_needed + 1)
                 return intersect(unused, complement(texts(needed)))
         return unused
 
     def expand(self, grammar: Grammar) -> Ways:
         term, marks = self.whole.term, self.whole.marks
-        if self.count >= term.min_count and not any(term.members[index].required for index in self.open_names):
+        missing = any(term.members[index].required for index in self.open_names)
+        if self.whole.counting.may_close(self.tally) and not missing:
             yield (Reader(marks.close),)
-        if term.max_count is not None and self.count >= term.max_count:
+        if not self.whole.counting.room(self.tally):
             return
         names = self.whole.quoted(self.names_that_may_follow(grammar))
-        between = (Reader(marks.separator),) if self.count else ()
+        between = (Reader(marks.separator),) if self.tally[0] else ()
         yield (*between, Reader(marks.before_key), NameReader(names, self))
 
 
@@ -197,11 +216,13 @@ class NameReader(Reader):
         colon = Reader(whole.marks.colon)
         if name in whole.index_of:
             index = whole.index_of[name]
-            yield colon, whole.values[index], self.members.behind_declared(index)
+            for way in whole.values[index]:
+                yield colon, way.value, self.members.behind_declared(index, way)
             return
-        for names, value in zip(whole.class_names, whole.class_values, strict=True):
+        for names, values in zip(whole.class_names, whole.class_values, strict=True):
             if behind(names, name).nullable:
-                yield colon, value, self.members.behind_extra(name)
+                for way in values:
+                    yield colon, way.value, self.members.behind_extra(name, way)
 
 
 # ---------------------------------------------------------------- arrays
@@ -209,16 +230,18 @@ class NameReader(Reader):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ItemsTerm(Term):
-    """`rest_node` is the node of `rest` where items must differ and are scalars of one kind; None if they are not."""
+    """`rest` has no way if no more items are allowed; `rest_nodes` are the nodes of its ways where items must differ and
+    are scalars of one schema; None if they are not."""
 
     term: terms.Items
+    counting: Counting
     marks: Marks
-    prefix: tuple[Term, ...]
-    rest: Term | None
-    rest_node: Node | None = EMPTY
+    prefix: tuple[Values, ...]
+    rest: Values
+    rest_nodes: tuple[Node, ...] | None = ()
 
     def begin(self) -> ItemsFrame:
-        return ItemsFrame(self, 0, frozenset())
+        return ItemsFrame(self, self.counting.start(), frozenset())
 
     def can_finish(self, grammar: Grammar) -> bool:
         return node_is_alive(self.marks.open, grammar.alphabet) and self.begin().can_finish(grammar)
@@ -226,13 +249,22 @@ class ItemsTerm(Term):
     def expand(self, grammar: Grammar) -> Ways:
         yield (Reader(self.marks.open), self.begin())
 
-    def item(self, index: int) -> Term | None:
+    def item(self, index: int) -> Values:
         return self.prefix[index] if index < len(self.prefix) else self.rest
 
+    @property
+    def rest_node(self) -> Node:
+        return union(*(self.rest_nodes or ()))
 
-def items_term(term: terms.Items, prefix: tuple[Term, ...], rest: Term | None) -> ItemsTerm:
-    rest_node = _scalars(term.rest) if term.unique and not prefix and term.rest is not None else None
-    return ItemsTerm(term, marks_of(term.punctuation), prefix, rest, rest_node)
+
+def items_term(term: terms.Items, prefix: tuple[Values, ...], rest: Values) -> ItemsTerm:
+    ways = term.rest.ways if isinstance(term.rest, terms.Counted) else (term.rest,)
+    nodes = [_scalars(way.value if isinstance(way, terms.Way) else way) for way in ways if way is not None]
+    scalars = tuple(node for node in nodes if node is not None)
+    rest_nodes = scalars if term.unique and not prefix and len(scalars) == len(nodes) else None
+    # An item of the prefix that is still to come always matters.
+    counting = Counting(term.min_count, term.max_count, term.conditions, len(prefix))
+    return ItemsTerm(term, counting, marks_of(term.punctuation), prefix, rest, rest_nodes)
 
 
 def _scalars(term: terms.Grammar) -> Node | None:
@@ -248,67 +280,65 @@ def _scalars(term: terms.Grammar) -> Node | None:
 
 @dataclass(frozen=True, slots=True)
 class ItemsFrame(Frame):
-    """An array between two items: `count` are written, and `used` are their values where these must differ."""
+    """An array between two items: `used` are the values written where these must differ."""
 
     whole: ItemsTerm
-    count: int
+    tally: Tally
     used: frozenset[Value]
 
     def can_finish(self, grammar: Grammar) -> bool:
-        term, marks, alphabet = self.whole.term, self.whole.marks, grammar.alphabet
-        to_come = max(term.min_count - self.count, 0)
-        if not node_is_alive(marks.close, alphabet):
+        term, counting = self.whole.term, self.whole.counting
+        if not node_is_alive(self.whole.marks.close, grammar.alphabet):
             return False
-        if term.max_count is not None and self.count + to_come > term.max_count:
+        to_come = term.min_count - self.tally[0]
+        if term.unique and to_come > 0 and not self._enough_values(grammar, to_come):
             return False
-        if to_come and (self.count > 0 or to_come > 1) and not node_is_alive(marks.separator, alphabet):
-            return False
-        if term.unique and self.whole.rest_node is None:
-            return to_come == 0 or can_be_filled(self._values_to_come(grammar, to_come), to_come)
-        if term.unique:
-            return to_come == 0 or self._distinct_values(grammar, to_come) >= to_come
-        last_to_look_at = min(self.count + to_come, len(self.whole.prefix) + 1)
-        items = [self.whole.item(index) for index in range(self.count, last_to_look_at)]
-        if to_come and not items:
-            items = [self.whole.rest]
-        return all(item is not None and grammar.can_finish(item) for item in items)
+        separable = node_is_alive(self.whole.marks.separator, grammar.alphabet)
+        tallies = {self.tally}
+        for index in range(self.tally[0], self.tally[0] + counting.most_needed + 1):
+            if any(map(counting.may_close, tallies)):
+                return True
+            tallies = counting.one_more(tallies, self.whole.item(index), grammar) if separable or index == 0 else set()
+        return False
 
-    def _distinct_values(self, grammar: Grammar, enough: int) -> int:
-        assert self.whole.rest_node is not None
-        found = values_ahead(self.whole.rest_node, "", grammar.alphabet, enough + len(self.used))
-        return len(set(found) - self.used)
+    def _enough_values(self, grammar: Grammar, to_come: int) -> bool:
+        if self.whole.rest_nodes is None:
+            return can_be_filled(self._values_to_come(grammar, to_come), to_come)
+        found = values_ahead(self.whole.rest_node, "", grammar.alphabet, to_come + len(self.used))
+        return len(set(found) - self.used) >= to_come
 
     def _values_to_come(self, grammar: Grammar, to_come: int) -> list[set[Value]]:
         """Of each of the next places the values that may stand there: all, or as many as can ever matter."""
         found: list[set[Value]] = []
-        for index in range(self.count, self.count + to_come):
-            item = self.whole.item(index)
-            values = iter(()) if item is None else item_values(grammar, grammar.machine.begin(item), "", self.used)
-            found.append(set(islice(values, to_come)))
+        for index in range(self.tally[0], self.tally[0] + to_come):
+            ways = [item_values(grammar, grammar.machine.begin(w.value), "", self.used) for w in self.whole.item(index)]
+            found.append(set(islice(chain.from_iterable(ways), to_come * max(len(ways), 1))))
         return found
 
-    def behind(self, value: Value | None) -> ItemsFrame:
+    def behind(self, way: CountedWay, value: Value | None = None) -> ItemsFrame:
         """This array once an item is written; `value` is None where values do not matter."""
-        term, count = self.whole.term, self.count + 1
-        if value is not None:
-            return replace(self, count=count, used=self.used | {value})
-        if term.max_count is None:
-            count = min(count, max(len(self.whole.prefix), term.min_count, 1))
-        return replace(self, count=count)
+        counting = self.whole.counting
+        tally = counting.advance(self.tally, way)
+        if value is None:
+            return replace(self, tally=counting.capped(tally))
+        return replace(self, tally=tally, used=self.used | {value})
 
     def expand(self, grammar: Grammar) -> Ways:
-        term, marks = self.whole.term, self.whole.marks
-        if self.count >= term.min_count:
+        term, marks, counting = self.whole.term, self.whole.marks, self.whole.counting
+        if counting.may_close(self.tally):
             yield (Reader(marks.close),)
-        if term.max_count is not None and self.count >= term.max_count:
+        if not counting.room(self.tally):
             return
-        between = (Reader(marks.separator),) if self.count else ()
-        if term.unique and self.whole.rest_node is not None:
-            yield (*between, ItemReader(self.whole.rest_node, self))
-        elif term.unique and (item := self.whole.item(self.count)) is not None:
-            yield (*between, AnyItemReader(EMPTY, self, grammar.machine.begin(item)))
-        elif (item := self.whole.item(self.count)) is not None:
-            yield (*between, item, self.behind(None))
+        between = (Reader(marks.separator),) if self.tally[0] else ()
+        if term.unique and self.whole.rest_nodes is not None:
+            for way, node in zip(self.whole.rest, self.whole.rest_nodes, strict=True):
+                yield (*between, ItemReader(node, self, way))
+        elif term.unique:
+            for way in self.whole.item(self.tally[0]):
+                yield (*between, AnyItemReader(EMPTY, self, way, grammar.machine.begin(way.value)))
+        else:
+            for way in self.whole.item(self.tally[0]):
+                yield (*between, way.value, self.behind(way))
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,6 +346,7 @@ class ItemReader(Reader):
     """Reads an item that must differ from the others, and remembers it."""
 
     items: ItemsFrame
+    way: CountedWay
     text: str = ""
 
     def can_finish(self, grammar: Grammar) -> bool:
@@ -341,21 +372,20 @@ class ItemReader(Reader):
         If not, the one hope is an item that the alphabet could not have written: all others are needed later.
         """
         items = self.items
-        assert items.whole.rest_node is not None
+        if not grammar.can_finish(items.behind(self.way)):
+            return None
         if grammar.can_finish(items):
             return items.used
-        if not grammar.can_finish(replace(items, count=items.count + 1)):
-            return None
         enough = items.whole.term.min_count + len(items.used) + 1
         return items.used.union(values_ahead(items.whole.rest_node, "", grammar.alphabet, enough))
 
     def after(self, c: int) -> ItemReader:
-        return ItemReader(self.node.after(c), self.items, remember(self.text, c))
+        return ItemReader(self.node.after(c), self.items, self.way, remember(self.text, c))
 
     def expand(self, grammar: Grammar) -> Ways:
         value = value_of(self.text)
         if value not in self.items.used:
-            yield (self.items.behind(value),)
+            yield (self.items.behind(self.way, value),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,6 +393,7 @@ class AnyItemReader(Reader):
     """Reads an item of any kind that must differ from the others: its own configurations, and what was written."""
 
     items: ItemsFrame
+    way: CountedWay
     stacks: frozenset[Stack] = frozenset()
     text: str = ""
 
@@ -380,7 +411,7 @@ class AnyItemReader(Reader):
 
     def can_finish(self, grammar: Grammar) -> bool:
         values = item_values(grammar, self.stacks, self.text, self.items.used)
-        return any(grammar.can_finish(self.items.behind(value)) for value in values)
+        return any(grammar.can_finish(self.items.behind(self.way, value)) for value in values)
 
     def can_read_one(self, grammar: Grammar, partial: bytes) -> bool:
         ranges = spelled_ranges(grammar.alphabet, partial)
@@ -397,4 +428,4 @@ class AnyItemReader(Reader):
     def expand(self, grammar: Grammar) -> Ways:
         value = json_value(self.text)
         if value not in self.items.used:
-            yield (self.items.behind(value),)
+            yield (self.items.behind(self.way, value),)

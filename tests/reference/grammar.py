@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from constrain.grammar import terms
 from tests.reference import frames
 from tests.reference.containers import items_term, members_term
+from tests.reference.counters import CountedWay, Values
 from tests.reference.frames import Frame, Reader, Term
 from tests.reference.nodes import Node, node_of
 from tests.reference.stacks import END, Machine, Stack
@@ -172,13 +173,16 @@ class Recognizer:
                 between = None if separator is None else self._compile(separator)
                 return frames.RepetitionTerm(self._compile(item), between, least, most)
             case terms.Members():
-                values = compile_all(tuple(member.value for member in term.members))
-                return members_term(term, values, compile_all(tuple(one.value for one in term.classes)))
+                values = tuple(self._ways(member.value) for member in term.members)
+                return members_term(term, values, tuple(self._ways(one.value) for one in term.classes))
             case terms.Items():
-                return items_term(
-                    term, compile_all(term.prefix), None if term.rest is None else self._compile(term.rest)
-                )
+                prefix = tuple(map(self._ways, term.prefix))
+                return items_term(term, prefix, () if term.rest is None else self._ways(term.rest))
         raise TypeError(f"not a grammar term: {term!r}")
+
+    def _ways(self, value: terms.Grammar | terms.Counted) -> Values:
+        ways = value.ways if isinstance(value, terms.Counted) else (terms.Way(value),)
+        return tuple(CountedWay(self._compile(way.value), frozenset(way.counters)) for way in ways)
 
     def _step(self, state: State, byte: int) -> State:
         character = next_character(state.partial, byte)

@@ -179,6 +179,12 @@ def test_older_forms_count_where_no_dialect_is_named() -> None:
     assert not validate({"items": [True], "unevaluatedItems": False}, "[1, 2]").ok
 
 
+@pytest.mark.parametrize("dialect", ["6", "7", "2019-09"])
+def test_additional_items_say_nothing_beside_a_boolean(dialect: str) -> None:
+    assert validate({"items": True, "additionalItems": False}, "[1, 2]", dialect=dialect).ok
+    assert not validate({"items": [True], "additionalItems": False}, "[1, 2]", dialect=dialect).ok
+
+
 def test_a_named_dialect_is_taken_at_its_word() -> None:
     named = {"$schema": "https://json-schema.org/draft/2020-12/schema", "dependencies": {"a": ["b"]}}
     assert validate(named, '{"a": 1}').ok

@@ -2,7 +2,9 @@
 
 options.py      how schemas are read and values are written
 keywords.py     the keyword table            dialects.py   which keywords each draft has, and their readers
-document.py     JSON text, references        values.py     exact JSON values
+document.py     JSON text                    values.py     exact JSON values
+resources.py    identifiers and anchors      scopes.py     where references lead
+references.py   references while reading     registry.py   documents from folders
 shapes.py       unions of records            intersect.py  ∩, ∪ and ¬ of shapes
 read_*.py       one reader for each keyword  reading.py    what they say together
 build.py        places → shapes, lazily      emptiness.py  is anything left? (least fixed point)

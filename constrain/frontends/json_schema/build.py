@@ -1,9 +1,10 @@
 """From schemas to shapes, lazily: a place is read when its shape is first asked for, and once.
 
-Main type: `Builder`, the table of *atoms* of one compilation. An atom is a schema place, a constant, or the negation of
-a child; a `Child` is a conjunction of atoms, and `shape_of` gives its shape. Reading a place reads the schemas applied
-in place there (`$ref`, `allOf`, …) but no child, so recursion through children needs no care, and recursion that never
-descends into a value is found as a place met again while it is being read: that is refused, with its cycle.
+Main type: `Builder`, the table of *atoms* of one compilation. An atom is a schema place, a constant, the negation of a
+child, or a choice of children; a `Child` is a conjunction of atoms, and `shape_of` gives its shape. Reading a place
+reads the schemas applied in place there (`$ref`, `allOf`, …) but no child, so recursion through children needs no care,
+and recursion that never descends into a value is found as a place met again while it is being read: that is refused,
+with its cycle.
 
 A `oneOf` is read as a plain union first; its branches are compared when everything has been read (`overlapping`), since
 whether they overlap may hang on places that were not. Where they do, the compilation starts again with that known.
@@ -11,19 +12,21 @@ whether they overlap may hang on places that were not. Where they do, the compil
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
 from constrain.errors import InvalidSpecification, LimitExceeded, PatternError, shorten
 from constrain.frontends import regex
 from constrain.frontends.json_schema import intersect as algebra
-from constrain.frontends.json_schema.complement import NoComplement, complement
-from constrain.frontends.json_schema.document import Scope, Shelf
+from constrain.frontends.json_schema.complement import NoComplement, complement, is_approximate
+from constrain.frontends.json_schema.evaluated import NOT_TRACKED, tracked_at
 from constrain.frontends.json_schema.findings import Findings
 from constrain.frontends.json_schema.keywords import KEYWORDS, suggestion
 from constrain.frontends.json_schema.options import SchemaOptions
 from constrain.frontends.json_schema.reading import Reading
+from constrain.frontends.json_schema.references import refuse_cycle, target_of
+from constrain.frontends.json_schema.scopes import Scope, Shelf
 from constrain.frontends.json_schema.shapes import (
     ANY,
     ANYTHING,
@@ -45,6 +48,7 @@ from constrain.frontends.json_schema.values import (
     is_spellable,
     value_key,
 )
+from constrain.grammar import regular
 from constrain.grammar.terms import EMPTY, Regular, alternation
 
 MAX_IN_PLACE_DEPTH = 100
@@ -58,14 +62,20 @@ Overlaps = Mapping[int, frozenset[int]]
 
 
 class Place:
-    """A schema and where it stands."""
+    """A schema and where it stands; `tracked` are the types of which its records say what they have evaluated."""
 
-    __slots__ = ("path", "schema", "scope")
+    __slots__ = ("path", "schema", "scope", "tracked")
 
-    def __init__(self, schema: Any, path: str, scope: Scope):
+    def __init__(self, schema: Any, path: str, scope: Scope, tracked: frozenset[str] = NOT_TRACKED):
         self.schema = schema
         self.path = path
         self.scope = scope
+        self.tracked = tracked
+
+    @property
+    def key(self) -> str:
+        """The place's name: its path, and where the dynamic scope matters that too."""
+        return f"{self.path} {self.scope.label}" if self.scope.outer or self.scope.recursive else self.path
 
 
 class Constant:
@@ -88,7 +98,17 @@ class Negation:
         self.path = path
 
 
-Atom = Place | Constant | Negation
+class Either:
+    """An atom that is what any of `children` allows."""
+
+    __slots__ = ("children", "path")
+
+    def __init__(self, children: tuple[Child, ...], path: str):
+        self.children = children
+        self.path = path
+
+
+Atom = Place | Constant | Negation | Either
 
 
 class Builder:
@@ -104,7 +124,9 @@ class Builder:
         self._atoms: list[Atom] = [Place(False, "#", shelf.root)]
         self._ids: dict[tuple[Any, ...], int] = {}
         self._shapes: dict[Child, Shape] = {ANYTHING: ANY, NOTHING: NONE}
-        self._open: dict[int, None] = {}
+        self._open: dict[int, tuple[str, ...]] = {}
+        self._blank: dict[Child, bool] = {}
+        self._negatable: dict[Child, bool] = {}
         self._dead: dict[Child, bool] = {NOTHING: True, ANYTHING: False}
         self._peeked: dict[int, tuple[frozenset[str] | None, frozenset[Any] | None]] = {}
         self._orders: dict[Child, tuple[str, ...]] = {ANYTHING: (), NOTHING: ()}
@@ -112,7 +134,7 @@ class Builder:
 
     # ------------------------------------------------------------ atoms
 
-    def child(self, schema: Any, path: str, scope: Scope) -> Child:
+    def child(self, schema: Any, path: str, scope: Scope, tracked: frozenset[str] = NOT_TRACKED) -> Child:
         """The child that `schema`, standing at `path`, denotes.
 
         Raises:  InvalidSpecification: if it is neither an object nor a boolean.
@@ -127,15 +149,19 @@ class Builder:
             )
         if not schema:
             return ANYTHING
-        key = (id(schema), id(scope))
+        key = (id(schema), id(scope), tracked) if tracked else (id(schema), id(scope))
         found = self._ids.get(key)
         if found is None:
-            found = self._ids[key] = self._add(Place(schema, path, scope))
+            found = self._ids[key] = self._add(Place(schema, path, scope, tracked))
         return (found,)
 
     def below(self, place: Place, schema: Any, step: str) -> Child:
         """The child that a subschema of `place` denotes; `step` is the pointer from there."""
         return self.child(schema, f"{place.path}/{step}", place.scope)
+
+    def in_place(self, place: Place, schema: Any, step: str) -> Child:
+        """As `below`, for a subschema that applies to the same value: it says what it evaluates if `place` must."""
+        return self.child(schema, f"{place.path}/{step}", place.scope, place.tracked)
 
     def constant(self, value: JsonValue, path: str) -> Child:
         """The child that is just `value`."""
@@ -157,6 +183,16 @@ class Builder:
         key = ("negation", child)
         if key not in self._ids:
             self._ids[key] = self._add(Negation(child, self.path_of(child)))
+        return (self._ids[key],)
+
+    def either(self, children: Iterable[Child]) -> Child:
+        """The child that allows what any of `children` does."""
+        several = tuple(dict.fromkeys(child for child in children if child != NOTHING))
+        if len(several) <= 1 or ANYTHING in several:
+            return ANYTHING if ANYTHING in several else several[0] if several else NOTHING
+        key = ("either", several)
+        if key not in self._ids:
+            self._ids[key] = self._add(Either(several, self.path_of(several[0])))
         return (self._ids[key],)
 
     def _add(self, atom: Atom) -> int:
@@ -198,12 +234,14 @@ class Builder:
             raise LimitExceeded(
                 f"schemas apply each other in place {MAX_IN_PLACE_DEPTH} deep", limit="schema_depth", at=atom.path
             )
-        self._open[number] = None
+        self._open[number] = ()
         try:
             if isinstance(atom, Place):
                 shape = self._read_schema(atom)
             elif isinstance(atom, Constant):
                 shape = _shape_of_value(atom.value)
+            elif isinstance(atom, Either):
+                shape = algebra.union([self.shape_of(child) for child in atom.children])
             else:
                 shape = self._complement(atom)
         finally:
@@ -214,11 +252,12 @@ class Builder:
     def _read_schema(self, place: Place) -> Shape:
         schema = place.schema
         scope = place.scope.of(schema, place.path)
-        if scope is not place.scope:
-            place = Place(schema, place.path, scope)
         dialect = scope.dialect
         readers = dialect.readers
-        reading = Reading()
+        tracked = tracked_at(place, readers)
+        reading = Reading(annotates=place.tracked)
+        if scope is not place.scope or tracked is not place.tracked:
+            place = Place(schema, place.path, scope, tracked)
         if dialect.ref_hides_siblings and "$ref" in schema:
             for keyword in schema:
                 if keyword in readers and keyword != "$ref":
@@ -246,7 +285,7 @@ class Builder:
 
     def _complement(self, atom: Negation) -> Shape:
         try:
-            return complement(self.shape_of(atom.child), self.negate, self.is_dead, atom.path)
+            return self.complement(self.shape_of(atom.child), atom.path, "not")
         except NoComplement as reason:
             self.findings.refuse(
                 atom.path,
@@ -258,12 +297,12 @@ class Builder:
 
     def _refuse_cycle(self, number: int) -> None:
         cycle = list(self._open)[list(self._open).index(number) :]
-        names = [self._atoms[i].path for i in [*cycle, number]]
-        raise InvalidSpecification(
-            "the references " + " → ".join(names[:6]) + (" → …" if len(names) > 6 else "") + " never reach a value",
-            at=names[0],
-            help="let the recursion pass through 'properties', 'items' or the like",
-        )
+        refuse_cycle([path for i in cycle for path in (self._atoms[i].path, *self._open[i])], self._atoms[number].path)
+
+    def passed(self, paths: Sequence[str]) -> None:
+        """Note the places that a reference of the place being read went through, for the message about a cycle."""
+        if self._open:
+            self._open[next(reversed(self._open))] = tuple(paths)
 
     def intersect(self, left: Shape, right: Shape, place: Place) -> Shape:
         """Both shapes; a contradiction between them is noted for the place."""
@@ -288,6 +327,9 @@ class Builder:
                 own_types, own_keys = self._peek(atom)
                 types = own_types if types is None else types if own_types is None else types & own_types
                 keys = own_keys if keys is None else keys if own_keys is None else keys & own_keys
+                negated = self._atoms[atom]
+                if isinstance(negated, Negation) and all([other in child for other in negated.child]):
+                    types = frozenset()
             dead = self._dead[child] = (types is not None and not types) or (keys is not None and not keys)
         return dead
 
@@ -303,6 +345,35 @@ class Builder:
                 found = _peek_schema(atom)
             self._peeked[number] = found
         return found
+
+    def is_blank(self, child: Child) -> bool:
+        """True if `child` is seen to be empty without looking into arrays and objects."""
+        if self.is_dead(child):
+            return True
+        blank = self._blank.get(child)
+        if blank is None:
+            blank = self._blank[child] = not _has_records(self.shape_of(child))
+        return blank
+
+    def complement(self, shape: Shape, path: str, keyword: str) -> Shape:
+        """What `shape`, which `keyword` at `path` excludes, leaves out.
+
+        Raises:  NoComplement.
+        """
+        if is_approximate(shape):
+            reason = "strings of which it is not certain that they lack the excluded format are left out"
+            self.findings.note(path, keyword, reason, "narrower")
+        return complement(shape, self, path)
+
+    def is_negatable(self, child: Child) -> bool:
+        """True if the complement of `child` can be said."""
+        if child not in self._negatable:
+            try:
+                complement(self.shape_of(child), self, self.path_of(child))
+                self._negatable[child] = True
+            except NoComplement:
+                self._negatable[child] = False
+        return self._negatable[child]
 
     # ------------------------------------------------------------ what readers ask for
 
@@ -325,10 +396,7 @@ class Builder:
         self.findings.note(place.path, keyword, reason, "narrower")
 
     def pattern(self, text: str, place: Place, keyword: str) -> Regular | None:
-        """The strings in which the ECMA pattern `text` is found; None where it is refused.
-
-        Raises:  PatternError: if it does not parse.
-        """
+        """The strings in which the ECMA pattern `text` is found; None where it is refused or does not parse."""
         try:
             found = _parsed(text)
         except LimitExceeded as error:
@@ -341,29 +409,31 @@ class Builder:
             reason = f"cannot be enforced: {found.message}"
             self.findings.refuse(place.path, keyword, reason, found.help or "simplify it")
             return None
-        raise PatternError(
-            found.message, pattern=found.pattern, position=found.position, at=f"{place.path}/{keyword}", help=found.help
-        )
+        at = f"{place.path}/{keyword}"
+        fault = PatternError(found.message, pattern=found.pattern, position=found.position, at=at, help=found.help)
+        self.findings.fault(fault, place.path, keyword)
+        return None
 
-    def names_language(self, child: Child, place: Place, keyword: str) -> Regular | None:
-        """The strings of `child`, as a language of names; None where it is refused."""
+    def names_language(self, child: Child, place: Place, keyword: str) -> tuple[Regular | None, bool]:
+        """The strings of `child`, as a language of names (None where it is refused), and whether it is exact."""
         if any(atom in self._open for atom in child):
             self.findings.refuse(place.path, keyword, "refers to a schema that holds it", "move the names' schema out")
-            return None
+            return None, False
         shape = self.shape_of(child)
         if not shape.exact:
             self.findings.refuse(place.path, keyword, "holds what cannot be enforced", "see the other problems")
         languages = [record.term() for record in shape.strings]
-        return alternation(*languages) if languages else EMPTY
+        is_exact = shape.exact and not is_approximate(shape)
+        return (alternation(*languages) if languages else EMPTY), is_exact
 
     def check_later(self, place: Place, reading: Reading, shapes: list[Shape]) -> None:
         """Ask for the branches of the `oneOf` at `place` to be compared once everything has been read."""
         if len(shapes) > 1:
             self.unchecked.append((place, reading, shapes))
 
-    def first_overlap(self, path: str) -> tuple[int, int]:
-        """The first two branches of the `oneOf` at `path` that may overlap."""
-        i, others = min(self.overlaps[path].items())
+    def first_overlap(self, key: str) -> tuple[int, int]:
+        """The first two branches of the `oneOf` of the place with this key that may overlap."""
+        i, others = min(self.overlaps[key].items())
         return i, min(others)
 
     # ------------------------------------------------------------ the order of names
@@ -378,15 +448,17 @@ class Builder:
             order = self._orders[child] = tuple(names)
         return order
 
-    def _collect(self, atom: Atom, names: dict[str, None], seen: set[int]) -> None:
+    def _collect(self, atom: Atom, names: dict[str, None], seen: set[tuple[int, int]]) -> None:
         """Iterative, depth-first, in document order."""
         stack = [atom]
         while stack:
             atom = stack.pop()
-            if not isinstance(atom, Place) or not isinstance(atom.schema, Mapping) or id(atom.schema) in seen:
+            if not isinstance(atom, Place) or not isinstance(atom.schema, Mapping):
                 continue
-            seen.add(id(atom.schema))
             schema, scope = atom.schema, atom.scope.of(atom.schema, atom.path)
+            if (id(schema), id(scope)) in seen:
+                continue
+            seen.add((id(schema), id(scope)))
             hidden = scope.dialect.ref_hides_siblings and "$ref" in schema
             own = schema.get("properties")
             if isinstance(own, Mapping) and not hidden:
@@ -394,7 +466,11 @@ class Builder:
             inner: list[Place] = []
             for keyword in schema:
                 if keyword in _GATHER and keyword in scope.dialect.readers and (not hidden or keyword == "$ref"):
-                    inner += _GATHER[keyword](schema[keyword], atom.path, scope)
+                    gather = _GATHER[keyword]
+                    if gather is not None:
+                        inner += gather(schema[keyword], atom.path, scope)
+                    elif (target := target_of(scope, keyword, schema[keyword])) is not None:
+                        inner.append(Place(*target))
             stack.extend(reversed(inner))
 
 
@@ -418,17 +494,13 @@ def _one(schema: Any, path: str, scope: Scope) -> list[Place]:
     return [Place(schema, path, scope)]
 
 
-def _referred(reference: Any, path: str, scope: Scope) -> list[Place]:
-    return [Place(*scope.lookup(reference, path))]
-
-
-_GATHER: Mapping[str, Callable[[Any, str, Scope], list[Place]]] = {
+_GATHER: Mapping[str, Callable[[Any, str, Scope], list[Place]] | None] = {
     "allOf": _several,
     "anyOf": _several,
     "oneOf": _several,
-    "$ref": _referred,
-    "$dynamicRef": _referred,
-    "$recursiveRef": _referred,
+    "$ref": None,
+    "$dynamicRef": None,
+    "$recursiveRef": None,
     "if": _one,
     "then": _one,
     "else": _one,
@@ -452,6 +524,13 @@ def _shape_of_value(value: JsonValue) -> Shape:
         return Shape(strings=(StringShape(finite=(value,)),))
     record = ConstShape(value, value_key(value))
     return Shape(objects=(record,)) if isinstance(value, ObjectValue) else Shape(arrays=(record,))
+
+
+def _has_records(shape: Shape) -> bool:
+    """True unless every record is seen to be empty; one of strings is asked whether it holds any."""
+    if shape.null or shape.booleans or shape.numbers or shape.has_containers:
+        return True
+    return any(record.finite is not None or not regular.is_empty(record.term()) for record in shape.strings)
 
 
 def _peek_schema(place: Place) -> tuple[frozenset[str] | None, frozenset[Any] | None]:

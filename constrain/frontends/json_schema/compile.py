@@ -16,15 +16,15 @@ from constrain.errors import (
     EmptyLanguage,
     InvalidSpecification,
     LimitExceeded,
-    UnsupportedKeyword,
     shorten,
 )
 from constrain.frontends.json_schema import dialects
 from constrain.frontends.json_schema.build import Builder, Overlaps
-from constrain.frontends.json_schema.document import Shelf, parse
+from constrain.frontends.json_schema.document import parse
 from constrain.frontends.json_schema.emit import Emitter
 from constrain.frontends.json_schema.emptiness import Emptiness
 from constrain.frontends.json_schema.options import SchemaOptions
+from constrain.frontends.json_schema.scopes import Shelf
 from constrain.frontends.json_schema.shapes import ANYTHING, Child, ConstShape, ObjectShape
 from constrain.frontends.json_schema.spelling import Spelling
 from constrain.grammar.terms import GrammarSpec
@@ -47,18 +47,20 @@ def compile_schema(schema: Mapping[str, Any] | bool | str, options: SchemaOption
     """The grammar of the JSON texts that satisfy `schema` (a dict, a bool, or JSON text).
 
     Raises:  InvalidSpecification: not JSON, a keyword with a malformed value, a reference cycle that never descends.
-             UnsupportedKeyword: constraints that cannot be enforced, all of them (unless on_unsupported="warn").
-             EmptyLanguage: no value satisfies the schema.
+             UnsupportedKeyword: constraints that cannot be enforced (unless on_unsupported="warn").
              ReferenceNotFound, PatternError: with the pointer of the place.
+             These three are one error that lists all that was found, as its `problems`; a reference that leads nowhere
+             gives it its class before a pattern, and that before a constraint.
+             EmptyLanguage: no value satisfies the schema.
              LimitExceeded: nested too deep, too many alternatives, numbers too long.
     Cost:    linear in the schema's reachable part, save for `allOf` of `anyOf`, which multiply under a limit.
     """
     options = options or SchemaOptions()
     settled = settle(parse(schema) if isinstance(schema, str) else schema, options)
     builder = settled.builder
-    problems = tuple(builder.findings.problems.values())
-    if problems and options.on_unsupported == "error":
-        raise UnsupportedKeyword(problems)
+    error = builder.findings.error(with_unsupported=options.on_unsupported == "error")
+    if error is not None:
+        raise error
     if settled.grammar is None:
         raise _empty(builder, settled.emptiness, settled.root)
     return CompiledSchema(
@@ -89,14 +91,14 @@ def settle(schema: Any, options: SchemaOptions) -> Settled:
     overlaps: dict[str, Overlaps] = {}
     try:
         for _ in range(MAX_ROUNDS):
-            shelf = Shelf(schema, default, options.registry)
+            shelf = Shelf(schema, default, options.documents)
             builder = Builder(shelf, options, overlaps)
             emptiness = Emptiness(builder)
             root = builder.child(schema, "#", shelf.root)
             grammar: GrammarSpec | None = None
             if emptiness.inhabited(root):
                 grammar = Emitter(builder, emptiness, Spelling(options)).grammar(root)
-            found = overlapping(builder, emptiness)
+            found = {} if builder.findings.faults else overlapping(builder, emptiness)
             if not found:
                 return Settled(builder, emptiness, root, grammar)
             overlaps |= found
@@ -111,7 +113,7 @@ def settle(schema: Any, options: SchemaOptions) -> Settled:
 
 
 def overlapping(builder: Builder, emptiness: Emptiness) -> dict[str, Overlaps]:
-    """The `oneOf`s, by path, whose branches may share a value, and which branches."""
+    """The `oneOf`s, by the place's key, whose branches may share a value, and which branches."""
     found: dict[str, Overlaps] = {}
     while builder.unchecked:
         place, reading, shapes = builder.unchecked.pop()
@@ -123,7 +125,7 @@ def overlapping(builder: Builder, emptiness: Emptiness) -> dict[str, Overlaps]:
                     pairs.setdefault(i, set()).add(j)
                     pairs.setdefault(j, set()).add(i)
         if pairs:
-            found[place.path] = {i: frozenset(others) for i, others in pairs.items()}
+            found[place.key] = {i: frozenset(others) for i, others in pairs.items()}
     return found
 
 

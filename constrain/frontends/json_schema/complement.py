@@ -1,18 +1,20 @@
 """What a shape leaves out: `complement` is exact or raises `NoComplement`.
 
-Numbers and strings are closed under complement. Of arrays and objects it expands only what one record can say ("a
-required name is missing", "this member is there and violates its schema"). That some item or extra member violates a
-schema is an obligation, which no record holds yet.
+Numbers and strings are closed under complement; of a format of which not every string is known, only what is certainly
+no such string is left. The complement of an array or object record is never expanded: it is
+the free record with that one as an *obligation* (`outside`), unless a single plain record says the same. So n negated
+records stay one record with n obligations, whatever they hold; `obligations.py` says how they are kept while decoding.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 
 from constrain.errors import LimitExceeded
 from constrain.frontends.json_schema import numbers
-from constrain.frontends.json_schema.formats import is_narrower
-from constrain.frontends.json_schema.intersect import Dead, meet_arrays, meet_numbers, meet_objects, product
+from constrain.frontends.json_schema.formats import is_narrower, wider
+from constrain.frontends.json_schema.intersect import meet_arrays, meet_numbers, meet_objects, product
 from constrain.frontends.json_schema.shapes import (
     ANY_ARRAY,
     ANY_NUMBER,
@@ -30,23 +32,35 @@ from constrain.frontends.json_schema.shapes import (
     Shape,
     StringShape,
 )
+from constrain.frontends.json_schema.values import JsonValue, ObjectValue
 from constrain.grammar.terms import Not
 
 MAX_EXPANDED = 512
-"""Records of one type that expanding negations may make; more are refused rather than multiplied on."""
+"""Records of one type that negations of negations may make; more are refused rather than multiplied on."""
+
+
+class Atoms(Protocol):
+    """What is asked of the table of atoms."""
+
+    def negate(self, child: Child) -> Child: ...
+
+    def constant(self, value: JsonValue, path: str) -> Child: ...
+
+    def is_dead(self, child: Child) -> bool: ...
 
 
 class NoComplement(Exception):
     """The complement is not a union of records; the message says what stands in the way."""
 
 
-def complement(shape: Shape, negate: Callable[[Child], Child], dead: Dead, at: str) -> Shape:
+def complement(shape: Shape, atoms: Atoms, at: str) -> Shape:
     """The values that are not in `shape`.
 
-    Raises:  NoComplement: if that would need an obligation or too many records, or `shape` is wider than its schema.
+    Raises:  NoComplement: if `shape` is wider or narrower than its schema, demands distinct items, or nests too many
+             negations.
     """
     try:
-        outside = _complement(shape, negate, dead, at)
+        outside = _complement(shape, atoms, at)
     except LimitExceeded:
         raise NoComplement("has too many alternatives") from None
     check_expansion(outside)
@@ -59,23 +73,20 @@ def check_expansion(shape: Shape) -> None:
         raise NoComplement("has too many alternatives")
 
 
-def _complement(shape: Shape, negate: Callable[[Child], Child], dead: Dead, at: str) -> Shape:
+def _complement(shape: Shape, atoms: Atoms, at: str) -> Shape:
     if not shape.exact:
         raise NoComplement("is negated, and what it negates is not enforced exactly")
-    if any(is_narrower(part) for record in shape.strings for part in record.parts):
-        raise NoComplement("is negated, and holds a format of which not every string is known")
     strings = [ANY_STRING]
     if shape.strings:
-        languages = tuple([Not(record.term()) for record in shape.strings])
+        languages = tuple([Not(wider(record.term())) for record in shape.strings])
         strings = [] if ANY_STRING in shape.strings else [StringShape(languages)]
     arrays: tuple[ArrayRecord, ...] = (ANY_ARRAY,)
     for record in shape.arrays:
-        outside = _outside_array(record, negate)
-        arrays = product(arrays, outside, lambda a, b: meet_arrays(a, b, dead), at)
+        arrays = product(arrays, _outside_array(record, atoms, at), lambda a, b: meet_arrays(a, b, atoms.is_dead), at)
     objects: tuple[ObjectRecord, ...] = (ANY_OBJECT,)
     for record in shape.objects:
-        outside = _outside_object(record, negate)
-        objects = product(objects, outside, lambda a, b: meet_objects(a, b, dead, at), at)
+        around = _outside_object(record, atoms, at)
+        objects = product(objects, around, lambda a, b: meet_objects(a, b, atoms.is_dead, at), at)
     return Shape(
         null=not shape.null,
         booleans=tuple([b for b in (False, True) if b not in shape.booleans]),
@@ -84,6 +95,11 @@ def _complement(shape: Shape, negate: Callable[[Child], Child], dead: Dead, at: 
         arrays=arrays,
         objects=objects,
     )
+
+
+def is_approximate(shape: Shape) -> bool:
+    """True if what `shape` leaves out is known in part only: it holds a format of which not every string is known."""
+    return any(is_narrower(part) for record in shape.strings for part in record.parts)
 
 
 def _outside_numbers(records: tuple[NumberShape, ...], at: str) -> tuple[NumberShape, ...]:
@@ -100,44 +116,74 @@ def _outside_numbers(records: tuple[NumberShape, ...], at: str) -> tuple[NumberS
     return outside
 
 
-def _outside_array(record: ArrayRecord, negate: Callable[[Child], Child]) -> tuple[ArrayRecord, ...]:
+# ---------------------------------------------------------------- arrays
+
+
+def _outside_array(record: ArrayRecord, atoms: Atoms, at: str) -> tuple[ArrayRecord, ...]:
     if record is ANY_ARRAY:
         return ()
     if isinstance(record, ConstShape):
-        raise NoComplement("excludes an array by its value")
+        assert isinstance(record.value, tuple)
+        items = tuple([atoms.constant(item, at) for item in record.value])
+        just = ArrayShape(items, NOTHING, len(items), len(items))
+        return (*_outside_array(just, atoms, at), *_unmet(record, lambda r: _outside_array(r, atoms, at)))
     if record.unique is not None:
         raise NoComplement("demands items that are not unique")
-    outside: list[ArrayRecord] = [ArrayShape(max=record.min - 1)] if record.min > 0 else []
-    outside += [ArrayShape(min=record.max + 1)] if record.max is not None else []
+    if record.outside:
+        plain = ArrayShape(record.prefix, record.rest, record.min, record.max, None, record.contains)
+        return (*_outside_array(plain, atoms, at), *record.outside)
+    return (_only_way_out_of_array(record, atoms) or ArrayShape(outside=(record,)),)
+
+
+def _only_way_out_of_array(record: ArrayShape, atoms: Atoms) -> ArrayShape | None:
+    """The complement of `record`, if one plain record says it."""
+    ways: list[ArrayShape] = [ArrayShape(max=record.min - 1)] if record.min > 0 else []
+    is_closed = record.rest == NOTHING
+    if record.max is not None and not (is_closed and record.max >= len(record.prefix)):
+        ways.append(ArrayShape(min=record.max + 1))
     for i, child in enumerate(record.prefix):
         if child:
-            outside.append(ArrayShape((ANYTHING,) * i + (negate(child),), min=i + 1))
-    length = len(record.prefix)
-    if record.rest == NOTHING:
-        outside.append(ArrayShape(min=length + 1))
-    elif record.rest:
-        if record.max is None or record.max > length + 8:
-            raise NoComplement("demands some item that violates a schema")
-        for i in range(length, record.max):
-            outside.append(ArrayShape((ANYTHING,) * i + (negate(record.rest),), min=i + 1))
-    return tuple(outside)
+            ways.append(ArrayShape((ANYTHING,) * i + (atoms.negate(child),), min=i + 1))
+    if is_closed:
+        ways.append(ArrayShape(min=len(record.prefix) + 1))
+    if len(ways) != 1 or record.contains or record.rest not in (ANYTHING, NOTHING):
+        return None
+    return ways[0]
 
 
-def _outside_object(record: ObjectRecord, negate: Callable[[Child], Child]) -> tuple[ObjectRecord, ...]:
+# ---------------------------------------------------------------- objects
+
+
+def _outside_object(record: ObjectRecord, atoms: Atoms, at: str) -> tuple[ObjectRecord, ...]:
     if record is ANY_OBJECT:
         return ()
     if isinstance(record, ConstShape):
-        raise NoComplement("excludes an object by its value")
-    if any(child for _, child in record.patterns) or (record.extra and (record.members or record.extra != NOTHING)):
-        raise NoComplement("demands some member that violates a schema")
-    outside: list[ObjectRecord] = [ObjectShape({name: NOTHING}) for name in record.required]
+        assert isinstance(record.value, ObjectValue)
+        members = {name: atoms.constant(item, at) for name, item in record.value.members}
+        just = ObjectShape(members, extra=NOTHING, required=dict.fromkeys(members))
+        return (*_outside_object(just, atoms, at), *_unmet(record, lambda r: _outside_object(r, atoms, at)))
+    if record.outside:
+        plain = ObjectShape(record.members, record.patterns, record.extra, record.required, record.min, record.max)
+        return (*_outside_object(plain, atoms, at), *record.outside)
+    return (_only_way_out_of_object(record, atoms) or ObjectShape(outside=(record,)),)
+
+
+def _only_way_out_of_object(record: ObjectShape, atoms: Atoms) -> ObjectShape | None:
+    """The complement of `record`, if one plain record says it."""
+    ways: list[ObjectShape] = [ObjectShape({name: NOTHING}) for name in record.required]
     for name, child in record.members.items():
         if child:
-            outside.append(ObjectShape({name: negate(child)}, required={name: None}))
-    if record.extra == NOTHING and not record.patterns:
-        outside.append(ObjectShape(min=1))
-    elif record.extra:
-        raise NoComplement("demands some member that violates a schema")
-    outside += [ObjectShape(max=record.min - 1)] if record.min > 0 else []
-    outside += [ObjectShape(min=record.max + 1)] if record.max is not None else []
-    return tuple(outside)
+            ways.append(ObjectShape({name: atoms.negate(child)}, required={name: None}))
+    if record.extra == NOTHING and not record.patterns and not record.members:
+        ways.append(ObjectShape(min=1))
+    elif record.extra or any(child for _, child in record.patterns):
+        return None
+    ways += [ObjectShape(max=record.min - 1)] if record.min > 0 else []
+    ways += [ObjectShape(min=record.max + 1)] if record.max is not None else []
+    return ways[0] if len(ways) == 1 else None
+
+
+def _unmet(record: ConstShape, outside: Callable[[Any], Sequence[ArrayRecord | ObjectRecord]]) -> list[ConstShape]:
+    """The constant, for each way in which one of its conditions may not hold."""
+    ways = [way for condition in record.conditions for way in outside(condition)]
+    return [ConstShape(record.value, record.key, (way,)) for way in ways if not isinstance(way, ConstShape)]

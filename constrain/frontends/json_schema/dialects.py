@@ -7,7 +7,7 @@ dialect: 2020-12, plus the older forms that real schemas still hold (`items` as 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """One dialect. `readers` has an entry for each keyword that is more than a core word or an annotation."""
+    """One dialect. `readers` has an entry for each keyword that is more than a core word or an annotation.
+
+    `contains_evaluates`: items that satisfy `contains` count as evaluated, for `unevaluatedItems`.
+    """
 
     name: str
     uri: str
@@ -28,22 +31,33 @@ class Dialect:
     readers: Mapping[str, Reader]
     id_keyword: str
     ref_hides_siblings: bool
-    specification_name: str
+    ids_are_anchors: bool = False
+    asserts_formats: bool = False
+    heeds_foreign_ids: bool = True
+    contains_evaluates: bool = False
 
     def id_of(self, schema: Mapping[str, Any]) -> str | None:
-        """The URI that `schema` gives itself as a resource, or None (a bare fragment is an anchor, not a resource)."""
-        identifier = schema.get(self.id_keyword)
+        """The URI that `schema` gives itself as a resource, or None (a bare fragment is an anchor, not a resource).
+
+        A schema with a `$schema` that is one of the drafts is asked in that draft's words, except in the mixed dialect:
+        documents put together from draft 4 parts keep their `id`s and refer from the root all the same.
+        """
+        dialect = self
+        if "$schema" in schema and self.heeds_foreign_ids:
+            dialect = _named(schema["$schema"]) or self
+        identifier = schema.get(dialect.id_keyword)
         if not isinstance(identifier, str) or identifier.startswith("#"):
             return None
-        if self.ref_hides_siblings and "$ref" in schema:
+        if dialect.ref_hides_siblings and "$ref" in schema:
             return None
         return identifier
 
-    def specification(self) -> Any:
-        """The `referencing` specification: where subresources and anchors are."""
-        import referencing.jsonschema
-
-        return getattr(referencing.jsonschema, self.specification_name)
+    def anchors_of(self, schema: Mapping[str, Any]) -> list[str]:
+        """The names, dynamic ones aside, by which references may call `schema` in its resource."""
+        names = [schema["$anchor"]] if "$anchor" in schema and "$anchor" in self.known else []
+        if self.ids_are_anchors and isinstance(identifier := schema.get(self.id_keyword), str) and "#" in identifier:
+            names.append(identifier.partition("#")[2])
+        return [name for name in names if isinstance(name, str) and name]
 
 
 _COMMON: dict[str, Reader] = {
@@ -106,7 +120,7 @@ _FROM_2019: dict[str, Reader] = {
 _FROM_2020: dict[str, Reader] = {
     "prefixItems": read_containers.prefix_items,
     "items": read_containers.items,
-    "$dynamicRef": read_applicators.dynamic_ref,
+    "$dynamicRef": read_applicators.ref,
 }
 
 DRAFT4 = Dialect(
@@ -115,8 +129,8 @@ DRAFT4 = Dialect(
     keywords.of_dialect("draft4"),
     {**_COMMON, **_BOOLEAN_EXCLUSIVE, **_TUPLE_ITEMS, **_DEPENDENCIES, "type": read_scalars.types_draft4},
     "id",
-    True,
-    "DRAFT4",
+    ref_hides_siblings=True,
+    ids_are_anchors=True,
 )
 DRAFT6 = Dialect(
     "draft6",
@@ -124,8 +138,8 @@ DRAFT6 = Dialect(
     keywords.of_dialect("draft6"),
     {**_COMMON, **_TUPLE_ITEMS, **_DEPENDENCIES, **_FROM_6},
     "$id",
-    True,
-    "DRAFT6",
+    ref_hides_siblings=True,
+    ids_are_anchors=True,
 )
 DRAFT7 = Dialect(
     "draft7",
@@ -133,8 +147,8 @@ DRAFT7 = Dialect(
     keywords.of_dialect("draft7"),
     {**_COMMON, **_TUPLE_ITEMS, **_DEPENDENCIES, **_FROM_6, **_FROM_7},
     "$id",
-    True,
-    "DRAFT7",
+    ref_hides_siblings=True,
+    ids_are_anchors=True,
 )
 DRAFT2019 = Dialect(
     "draft2019-09",
@@ -146,11 +160,10 @@ DRAFT2019 = Dialect(
         **_FROM_6,
         **_FROM_7,
         **_FROM_2019,
-        "$recursiveRef": read_applicators.recursive_ref,
+        "$recursiveRef": read_applicators.ref,
     },
     "$id",
-    False,
-    "DRAFT201909",
+    ref_hides_siblings=False,
 )
 DRAFT2020 = Dialect(
     "draft2020-12",
@@ -158,8 +171,8 @@ DRAFT2020 = Dialect(
     keywords.of_dialect("draft2020-12"),
     {**_COMMON, **_FROM_6, **_FROM_7, **_FROM_2019, **_FROM_2020},
     "$id",
-    False,
-    "DRAFT202012",
+    ref_hides_siblings=False,
+    contains_evaluates=True,
 )
 MIXED = Dialect(
     "mixed",
@@ -175,8 +188,10 @@ MIXED = Dialect(
         "exclusiveMaximum": read_scalars.exclusive_maximum_mixed,
     },
     "$id",
-    False,
-    "DRAFT202012",
+    ref_hides_siblings=False,
+    ids_are_anchors=True,
+    heeds_foreign_ids=False,
+    contains_evaluates=True,
 )
 
 DIALECTS: Mapping[str, Dialect] = {d.name: d for d in (DRAFT4, DRAFT6, DRAFT7, DRAFT2019, DRAFT2020)}
@@ -198,47 +213,61 @@ VOCABULARIES: Mapping[str, frozenset[str]] = {
 """The keywords that a dialect loses if its metaschema's `$vocabulary` does not list their vocabulary."""
 
 
-def dialect_of(schema: Any, default: Dialect, documents: Mapping[str, Any]) -> Dialect:
-    """The dialect that the resource `schema` names with `$schema`, or `default` where it names none.
+FORMAT_ASSERTION = "format-assertion"
 
-    A metaschema that is not one of the drafts is looked for in `documents`: the draft it is itself written in counts,
-    less the vocabularies that its `$vocabulary` leaves out.
+
+def _named(uri: object) -> Dialect | None:
+    """The draft that `uri` names."""
+    if not isinstance(uri, str):
+        return None
+    return BY_URI.get(uri.strip().rstrip("#").removeprefix("https:").removeprefix("http:"))
+
+
+def dialect_of(schema: Any, default: Dialect, document: Callable[[str], Any], *, at: str = "#") -> Dialect:
+    """The dialect that the resource `schema`, which stands at `at`, names with `$schema`; `default` if it names none.
+
+    A metaschema that is not one of the drafts is asked of `document`: the draft it is itself written in counts, less
+    the vocabularies that its `$vocabulary` leaves out. Where it lists the format-assertion vocabulary, formats are
+    asserted whatever the option `formats` says, and unknown ones are refused, as that vocabulary asks.
 
     Raises:  InvalidSpecification: if `$schema` is no string, names a dialect that nobody knows, or its metaschema
              requires a vocabulary that nobody knows.
     """
-    uri = schema.get("$schema") if isinstance(schema, Mapping) else None
-    if uri is None:
-        return default
-    if not isinstance(uri, str):
-        raise InvalidSpecification(f"'$schema' is {shorten(repr(uri))}", at="#", expected="the URI of a dialect")
-    found = BY_URI.get(uri.strip().rstrip("#").removeprefix("https:").removeprefix("http:"))
-    if found is not None:
-        return found
-    metaschema = documents.get(uri, documents.get(uri.rstrip("#")))
-    if isinstance(metaschema, Mapping) and metaschema.get("$schema") not in (uri, None):
-        return _of_metaschema(metaschema, dialect_of(metaschema, default, documents))
-    raise InvalidSpecification(
-        f"the dialect {shorten(repr(uri))} is not known",
-        at="#",
-        expected="one of " + ", ".join(d.uri for d in DIALECTS.values()),
-        help="leave '$schema' out, or pass the metaschema in registry={uri: schema}",
-    )
+    metaschemas: list[Mapping[str, Any]] = []
+    while isinstance(schema, Mapping) and "$schema" in schema and _named(schema["$schema"]) is None:
+        uri = schema["$schema"]
+        if not isinstance(uri, str):
+            raise InvalidSpecification(f"'$schema' is {shorten(repr(uri))}", at=at, expected="the URI of a dialect")
+        schema = document(uri)
+        if not isinstance(schema, Mapping) or any(schema is other for other in metaschemas):
+            raise InvalidSpecification(
+                f"the dialect {shorten(repr(uri))} is not known",
+                at=at,
+                expected="one of " + ", ".join(d.uri for d in DIALECTS.values()),
+                help="leave '$schema' out, or pass the metaschema in registry={uri: schema}",
+            )
+        metaschemas.append(schema)
+    named = _named(schema["$schema"]) if isinstance(schema, Mapping) and "$schema" in schema else None
+    dialect = named or default
+    for metaschema in reversed(metaschemas):
+        dialect = _of_metaschema(metaschema, dialect, at)
+    return dialect
 
 
-def _of_metaschema(metaschema: Mapping[str, Any], dialect: Dialect) -> Dialect:
+def _of_metaschema(metaschema: Mapping[str, Any], dialect: Dialect, at: str) -> Dialect:
     vocabulary = metaschema.get("$vocabulary")
     if not isinstance(vocabulary, Mapping):
         return dialect
-    listed = {uri.rpartition("/vocab/")[2] for uri in vocabulary if uri.startswith("https://json-schema.org/draft/")}
     for uri, needed in vocabulary.items():
-        if needed is True and not uri.startswith("https://json-schema.org/draft/"):
+        if needed is True and not str(uri).startswith("https://json-schema.org/draft/"):
             raise InvalidSpecification(
-                f"the vocabulary {shorten(repr(uri))} is required and not known", at="#", help="list it as false"
+                f"the vocabulary {shorten(repr(uri))} is required and not known", at=at, help="list it as false"
             )
+    listed = {str(uri).rpartition("/vocab/")[2] for uri in vocabulary}
     lost = [keywords_ for name, keywords_ in VOCABULARIES.items() if name not in listed]
-    if "unevaluatedItems" in dialect.readers and "applicator" in listed and dialect is DRAFT2019:
+    if "applicator" in listed and "$recursiveRef" in dialect.readers:  # in 2019-09 they are of that vocabulary
         lost = [keywords_ for keywords_ in lost if "unevaluatedItems" not in keywords_]
     hidden = frozenset().union(*lost)
     kept = {name: reader for name, reader in dialect.readers.items() if name not in hidden}
-    return replace(dialect, readers=kept, known=dialect.known - hidden)
+    asserts = dialect.asserts_formats or FORMAT_ASSERTION in listed
+    return replace(dialect, readers=kept, known=dialect.known - hidden, asserts_formats=asserts)

@@ -9,12 +9,14 @@ In "pretty" a rule also depends on its depth; a shape that contains itself has o
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Literal as OneOf
 
 from constrain.errors import LimitExceeded
 from constrain.frontends.json_schema.build import Builder
 from constrain.frontends.json_schema.emptiness import Emptiness
 from constrain.frontends.json_schema.intersect import child_of
+from constrain.frontends.json_schema.obligations import ObjectPlan, Slot, all_hold_at_once, class_names
 from constrain.frontends.json_schema.shapes import (
     NOTHING,
     ArrayShape,
@@ -29,6 +31,7 @@ from constrain.frontends.json_schema.values import JsonValue, ObjectValue, has_s
 from constrain.grammar.terms import (
     ANY_TEXT,
     Choice,
+    Counted,
     Grammar,
     GrammarSpec,
     Items,
@@ -40,6 +43,7 @@ from constrain.grammar.terms import (
     Not,
     RuleRef,
     Sequence,
+    Way,
     alternation,
     concat,
 )
@@ -144,46 +148,59 @@ class Emitter:
     # ------------------------------------------------------------ arrays
 
     def _array(self, record: ArrayShape, depth: int | None) -> list[Grammar]:
-        prefix: list[Child] = []
+        plan = self._emptiness.array_plan(record) if record.counts else None
+        slots = plan.prefix if plan else [Slot(child) for child in record.prefix]
+        others = plan.rest if plan else Slot(record.rest)
+        prefix: list[Slot] = []
         most = record.max
-        for child in record.prefix if most is None else record.prefix[:most]:
-            if not self._emptiness.inhabited(child):
+        for slot in slots if most is None else slots[:most]:
+            if not self._emptiness.inhabited(slot.child):
                 most = len(prefix)
                 break
-            prefix.append(child)
-        rest: Child | None = record.rest
-        if (most is not None and most <= len(prefix)) or not self._emptiness.inhabited(record.rest):
+            prefix.append(slot)
+        rest: Slot | None = others
+        if (most is not None and most <= len(prefix)) or not self._emptiness.inhabited(others.child):
             rest, most = None, len(prefix) if most is None else min(most, len(prefix))
         unique = record.unique
         if unique is not None and (most is None or most > 1):
-            if prefix or (rest is not None and self._builder.shape_of(rest).has_containers):
+            if prefix or (rest is not None and self._builder.shape_of(rest.child).has_containers):
                 self._refuse_unique(unique, "items of several schemas" if prefix else "arrays or objects")
                 unique = None
         else:
             unique = None
         inner = None if depth is None else depth + 1
-        items = tuple([self._item(child, inner) for child in prefix])
-        others = None if rest is None else self._item(rest, inner)
+        items = tuple([self._slot(slot, lambda child: self._item(child, inner)) for slot in prefix])
         least = record.min
         made: list[Grammar] = []
+        conditions = plan.conditions if plan else ()
         if self._spelling.is_pretty and least == 0:
-            made.append(EMPTY_ARRAY)
+            if all_hold_at_once(conditions):
+                made.append(EMPTY_ARRAY)
             least = 1
             if most == 0:
                 return made
         made.append(
             Items(
                 prefix=items,
-                rest=others,
+                rest=None if rest is None else self._slot(rest, lambda child: self._item(child, inner)),
                 punctuation=self._spelling.array_marks(depth),
                 min_count=least,
                 max_count=most,
                 unique=unique is not None,
                 encoding=self._spelling.encoding,
-                numbers=self._spelling.numbers if unique is None or rest is None else self._number_texts(rest),
+                numbers=self._spelling.numbers if unique is None or rest is None else self._number_texts(rest.child),
+                conditions=conditions,
             )
         )
         return made
+
+    def _slot(self, slot: Slot, text: Callable[[Child], Grammar]) -> Grammar | Counted:
+        """What a slot holds: its value, split into the parts that count differently."""
+        value = text(slot.child)
+        if not slot.parts or value is DEAD:
+            return value
+        inhabited = [part for part in slot.parts if self._emptiness.inhabited(part.child)]
+        return Counted(value, tuple([Way(text(part.child), part.counters) for part in inhabited]))
 
     def _number_texts(self, rest: Child) -> OneOf["canonical", "any"]:
         """Whether a number's value has one text: also canonically a whole number may have two (`1`, `1.0`)."""
@@ -210,19 +227,24 @@ class Emitter:
         if isinstance(record, ConstShape):
             return [self._constant(record.value, order, depth)]
         inner = None if depth is None else depth + 1
+        plan = self._emptiness.object_plan(record) if record.outside else None
+        declared = self._declared(record, order, plan)
         members = [
-            Member(name, self._value(child, inner), name in record.required, self._builder.path_of(child))
-            for name, child in self._declared(record, order).items()
-            if name.isascii() or not self._is_unspellable(name, child)
+            Member(name, self._slot(slot, lambda child: self._value(child, inner)), name in record.required, label)
+            for name, slot in declared.items()
+            if name.isascii() or not self._is_unspellable(name, slot.child)
+            for label in (self._builder.path_of(slot.child),)
         ]
         least, most = record.min, record.max
         made: list[Grammar] = []
+        conditions = plan.conditions if plan else ()
         if self._spelling.is_pretty and least == 0 and not record.required:
-            made.append(EMPTY_OBJECT)
+            if all_hold_at_once(conditions):
+                made.append(EMPTY_OBJECT)
             least = 1
             if most == 0:
                 return made
-        classes = self._classes(record, inner)
+        classes = self._counted_classes(plan, declared, inner) if plan else self._classes(record, inner)
         if least == 1 and made and not classes and all(member.value is DEAD for member in members):
             return made
         made.append(
@@ -234,12 +256,16 @@ class Emitter:
                 min_count=least,
                 max_count=most,
                 encoding=self._spelling.encoding,
+                conditions=conditions,
             )
         )
         return made
 
-    def _declared(self, record: ObjectShape, order: tuple[str, ...]) -> dict[str, Child]:
-        """The members in the order of the place: names declared in any branch first, then required others."""
+    def _declared(self, record: ObjectShape, order: tuple[str, ...], plan: ObjectPlan | None) -> dict[str, Slot]:
+        """The members in the order of the place: names declared in any branch first, then required others.
+
+        Names that only an obligation speaks of are no different from any other name, unless all come in any order.
+        """
         declared: dict[str, Child] = {}
         if order == tuple(record.members):
             declared.update(record.members)
@@ -253,7 +279,12 @@ class Emitter:
         for name in record.required:
             if name not in declared:
                 declared[name] = child_of(record, name)
-        return declared
+        if plan is None:
+            return {name: Slot(child) for name, child in declared.items()}
+        if self._spelling.order == "any":
+            for name, slot in plan.members.items():
+                declared.setdefault(name, slot.child)
+        return {name: plan.slot_of(name, child) for name, child in declared.items()}
 
     def _is_unspellable(self, name: str, child: Child) -> bool:
         if not has_surrogate(name):
@@ -276,6 +307,20 @@ class Emitter:
                 names = Not(alternation(*[pattern for pattern, _ in record.patterns]))
             label = self._builder.path_of(record.extra) if record.extra else None
             found.append(NameClass(names, value, label))
+        return tuple(found)
+
+    def _counted_classes(
+        self, plan: ObjectPlan, declared: Mapping[str, Slot], depth: int | None
+    ) -> tuple[NameClass, ...]:
+        single = [name for name in plan.members if name not in declared and not has_surrogate(name)]
+        found: list[NameClass] = []
+        for names, slot in [
+            *[(Literal(name), plan.members[name]) for name in single],
+            *[(class_names(plan, k), slot) for k, (_, slot) in enumerate(plan.classes)],
+        ]:
+            value = self._slot(slot, lambda child: self._value(child, depth))
+            if value is not DEAD:
+                found.append(NameClass(names, value, self._builder.path_of(slot.child) if slot.child else None))
         return tuple(found)
 
     # ------------------------------------------------------------ constants
@@ -340,8 +385,11 @@ class Emitter:
 def _inner(shape: Shape) -> list[Child]:
     found: list[Child] = []
     for record in shape.arrays:
-        found += [*record.prefix, record.rest] if isinstance(record, ArrayShape) else []
+        if isinstance(record, ArrayShape):
+            found += [*record.prefix, record.rest, *(c.child for c in record.contains)]
+            for other in record.outside:
+                found += [*other.prefix, other.rest]
     for record in shape.objects:
-        if isinstance(record, ObjectShape):
-            found += [*record.members.values(), *(child for _, child in record.patterns), record.extra]
+        for each in (record, *record.outside) if isinstance(record, ObjectShape) else ():
+            found += [*each.members.values(), *(child for _, child in each.patterns), each.extra]
     return found

@@ -9,18 +9,31 @@ assumption to take back. Only what is needed is explored: optional members are n
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
 
 from constrain.errors import LimitExceeded
 from constrain.frontends.json_schema import numbers
 from constrain.frontends.json_schema.build import Builder
+from constrain.frontends.json_schema.closing import Known, can_close_array, can_close_object
+from constrain.frontends.json_schema.complement import NoComplement
 from constrain.frontends.json_schema.evaluate import const_is_allowed
 from constrain.frontends.json_schema.intersect import child_of
 from constrain.frontends.json_schema.number_witness import some_number
+from constrain.frontends.json_schema.obligations import (
+    ArrayPlan,
+    ObjectPlan,
+    class_names,
+    plan_array,
+    plan_object,
+    without_counting,
+)
 from constrain.frontends.json_schema.shapes import (
     ANYTHING,
     NOTHING,
     ArrayRecord,
+    ArrayShape,
     Child,
     ConstShape,
     NumberShape,
@@ -34,11 +47,41 @@ from constrain.frontends.json_schema.values import has_surrogate
 from constrain.grammar import regular
 from constrain.grammar.terms import ANY_TEXT, Literal, LiteralSet, Not, Regular, alternation, concat, intersection
 
-Clause = tuple[tuple[Child, ...], int, tuple[tuple[Child, int], ...]]
-"""Children that are all needed; how many more members are; optional children, each with how many it may stand for."""
+_Record = TypeVar("_Record", ArrayShape, ObjectShape)
+_Plan = TypeVar("_Plan")
 
-ALWAYS: Clause = ((), 0, ())
-_ALWAYS: Sequence[Clause] = (ALWAYS,)
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """Children that are all needed; how many more members are; optional ones, each with how many it may stand for."""
+
+    needs: tuple[Child, ...] = ()
+    least: int = 0
+    options: tuple[tuple[Child, int], ...] = ()
+
+    @property
+    def children(self) -> Sequence[Child]:
+        """What the answer depends on."""
+        return (*self.needs, *(option for option, _ in self.options)) if self.options else self.needs
+
+    def holds(self, known: Known) -> bool:
+        """True if the record is inhabited, given the children that are."""
+        if not all([known(need) for need in self.needs]):
+            return False
+        return self.least <= 0 or sum(weight for option, weight in self.options if known(option)) >= self.least
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CountedClause:
+    """The clause of a record that counts: a search over the parts of its slots."""
+
+    children: tuple[Child, ...]
+    holds: Callable[[Known], bool]
+
+
+AnyClause = Clause | CountedClause
+ALWAYS = Clause()
+_ALWAYS: Sequence[AnyClause] = (ALWAYS,)
 
 
 class Emptiness:
@@ -50,7 +93,10 @@ class Emptiness:
         self._numbers: dict[NumberShape, bool] = {}
         self._strings: dict[tuple[tuple[int, ...], int, int | None], bool] = {}
         self._kept: list[StringShape] = []
-        self._clauses: dict[ArrayRecord | ObjectRecord, Clause | None] = {}
+        self._clauses: dict[ArrayRecord | ObjectRecord, AnyClause | None] = {}
+        self._object_plans: dict[ObjectShape, ObjectPlan | None] = {}
+        self._array_plans: dict[ArrayShape, ArrayPlan | None] = {}
+        self._at = "#"
 
     def is_empty(self, child: Child) -> bool:
         """True if no value satisfies `child`."""
@@ -65,7 +111,7 @@ class Emptiness:
             known[child] = True
             return True
         waiting: set[Child] = set()
-        dependents: dict[Child, list[tuple[Child, Clause]]] = {}
+        dependents: dict[Child, list[tuple[Child, AnyClause]]] = {}
         stack = [child]
         while stack and child not in known:
             current = stack.pop()
@@ -73,11 +119,11 @@ class Emptiness:
                 continue
             clauses = self._clauses_at(current)
             waiting.add(current)
-            if any(self._holds(clause) for clause in clauses):
+            if any(clause.holds(self._is_known) for clause in clauses):
                 self._settle(current, dependents)
                 continue
             for clause in clauses:
-                for other in (*clause[0], *(option for option, _ in clause[2])):
+                for other in clause.children:
                     if other not in known:
                         dependents.setdefault(other, []).append((current, clause))
                         stack.append(other)
@@ -85,7 +131,7 @@ class Emptiness:
             known.update(dict.fromkeys((c for c in waiting if c not in known), False))
         return known[child]
 
-    def _settle(self, child: Child, dependents: dict[Child, list[tuple[Child, Clause]]]) -> None:
+    def _settle(self, child: Child, dependents: dict[Child, list[tuple[Child, AnyClause]]]) -> None:
         """`child` is inhabited: tell those that waited for it."""
         stack = [child]
         while stack:
@@ -94,45 +140,61 @@ class Emptiness:
                 continue
             self._known[current] = True
             for other, clause in dependents.get(current, ()):
-                if other not in self._known and self._holds(clause):
+                if other not in self._known and clause.holds(self._is_known):
                     stack.append(other)
 
-    def _holds(self, clause: Clause) -> bool:
-        needs, least, options = clause
-        known = self._known
-        if not all(known.get(need, False) for need in needs):
-            return False
-        return least <= 0 or sum(weight for option, weight in options if known.get(option, False)) >= least
+    def _is_known(self, child: Child) -> bool:
+        return self._known.get(child, False)
 
     def shape_is_inhabited(self, shape: Shape) -> bool:
         """True if `shape`, which need not be any child's, holds some value."""
         clauses = self._clauses_of(shape)
-        for needs, _, options in clauses:
-            for other in (*needs, *(option for option, _ in options)):
-                self.inhabited(other)
-        return any(self._holds(clause) for clause in clauses)
+        return any(self._decide(clause) for clause in clauses)
 
     def record_is_inhabited(self, record: ArrayRecord | ObjectRecord) -> bool:
         """True if some array or object satisfies `record`."""
         clause = self._clause_of(record)
-        if clause is None:
-            return False
-        needs, _, options = clause
-        for other in (*needs, *(option for option, _ in options)):
+        return clause is not None and self._decide(clause)
+
+    def _decide(self, clause: AnyClause) -> bool:
+        for other in clause.children:
             self.inhabited(other)
-        return self._holds(clause)
+        return clause.holds(self._is_known)
+
+    def object_plan(self, record: ObjectShape) -> ObjectPlan | None:
+        """How `record`, which has obligations, is counted; None if it is empty on its face."""
+        if record not in self._object_plans:
+            self._object_plans[record] = self._plan(plan_object, record)
+        return self._object_plans[record]
+
+    def array_plan(self, record: ArrayShape) -> ArrayPlan | None:
+        """How `record`, which counts, is counted; None if it is empty on its face."""
+        if record not in self._array_plans:
+            self._array_plans[record] = self._plan(plan_array, record)
+        return self._array_plans[record]
+
+    def _plan(self, planner: Callable[[Builder, _Record, str], _Plan | None], record: _Record) -> _Plan | None:
+        try:
+            return planner(self._builder, record, self._at)
+        except NoComplement as reason:
+            help = "negate or count fewer things in one place, or tell them apart by a required 'const'"
+            self._builder.findings.refuse(
+                self._at, "not", f"(what must not hold here) cannot be enforced: it {reason}", help
+            )
+            return planner(self._builder, without_counting(record), self._at)
 
     # ------------------------------------------------------------ clauses
 
-    def _clauses_at(self, child: Child) -> Sequence[Clause]:
+    def _clauses_at(self, child: Child) -> Sequence[AnyClause]:
         shape = self._builder.shape_of(child)
+        self._at = self._builder.path_of(child)
         try:
             return self._clauses_of(shape)
         except LimitExceeded as error:
             error.at = error.at or self._builder.path_of(child)
             raise
 
-    def _clauses_of(self, shape: Shape) -> Sequence[Clause]:
+    def _clauses_of(self, shape: Shape) -> Sequence[AnyClause]:
         if shape.null or shape.booleans:
             return _ALWAYS
         if any(self.has_string(record) for record in shape.strings):
@@ -167,7 +229,7 @@ class Emptiness:
             self._strings[key] = not regular.is_empty(record.term())
         return self._strings[key]
 
-    def _clause_of(self, record: ArrayRecord | ObjectRecord) -> Clause | None:
+    def _clause_of(self, record: ArrayRecord | ObjectRecord) -> AnyClause | None:
         """The clause of `record`, or None if it is empty whatever its children are."""
         if record not in self._clauses:
             if isinstance(record, ConstShape):
@@ -175,22 +237,40 @@ class Emptiness:
             elif isinstance(record, ObjectShape):
                 clause = self._object_clause(record)
             else:
-                needs = list(record.prefix[: record.min])
-                if record.min > len(record.prefix):
-                    needs.append(record.rest)
-                clause = (tuple(dict.fromkeys(needs)), 0, ())
-                if record.unique is not None and record.min > 1 and not record.prefix:
-                    clause = clause if self.has_distinct(record.rest, record.min) else None
+                clause = self._array_clause(record)
             self._clauses[record] = clause
         return self._clauses[record]
 
-    def _object_clause(self, record: ObjectShape) -> Clause | None:
+    def _array_clause(self, record: ArrayShape) -> AnyClause | None:
+        wants_distinct = record.unique is not None and record.min > 1 and not record.prefix
+        if wants_distinct and not self.has_distinct(record.rest, record.min):
+            return None
+        if record.counts:
+            plan = self.array_plan(record)
+            if plan is None:
+                return None
+            return CountedClause(_children_of(plan), lambda known: can_close_array(plan, known))
+        needs = list(record.prefix[: record.min])
+        if record.min > len(record.prefix):
+            needs.append(record.rest)
+        return Clause(tuple(dict.fromkeys(needs)))
+
+    def _object_clause(self, record: ObjectShape) -> AnyClause | None:
         if any(has_surrogate(name) for name in record.required):
             return None
+        if record.outside:
+            plan = self.object_plan(record)
+            if plan is None:
+                return None
+
+            def names_in(k: int, limit: int) -> int:
+                return _at_most(class_names(plan, k), limit)
+
+            return CountedClause(_children_of(plan), lambda known: can_close_object(plan, known, names_in))
         needs = tuple(dict.fromkeys(child_of(record, name) for name in record.required))
         missing = record.min - len(record.required)
         if missing <= 0:
-            return (needs, 0, ())
+            return Clause(needs)
         declared = {*record.members, *record.required}
         options = [
             (child, 1)
@@ -205,7 +285,7 @@ class Emptiness:
             options.append((record.extra, _at_most(others, missing)))
         else:
             options.append((record.extra, missing))
-        return (needs, missing, tuple(options))
+        return Clause(needs, missing, tuple(options))
 
     # ------------------------------------------------------------ counting
 
@@ -228,6 +308,13 @@ class Emptiness:
 
 
 _NOT_POINT_ZERO = Not(concat(ANY_TEXT, Literal(".0")))
+
+
+def _children_of(plan: ObjectPlan | ArrayPlan) -> tuple[Child, ...]:
+    children: dict[Child, None] = {}
+    for slot in plan.slots:
+        children.update(dict.fromkeys([part.child for part in slot.parts] if slot.parts else [slot.child]))
+    return tuple(children)
 
 
 def _at_most(term: Regular, limit: int) -> int:

@@ -41,7 +41,13 @@ def array_in(record: ArrayRecord, value: tuple[JsonValue, ...], shape_of: ShapeO
         return False
     if record.unique is not None and len({value_key(item) for item in value}) < len(value):
         return False
-    return all(belongs(item, record.item(i), shape_of) for i, item in enumerate(value))
+    if not all(belongs(item, record.item(i), shape_of) for i, item in enumerate(value)):
+        return False
+    for contained in record.contains:
+        count = sum(belongs(item, contained.child, shape_of) for item in value)
+        if count < contained.min or (contained.max is not None and count > contained.max):
+            return False
+    return not any(array_in(other, value, shape_of) for other in record.outside)
 
 
 def object_in(record: ObjectRecord, value: ObjectValue, shape_of: ShapeOf) -> bool:
@@ -53,7 +59,9 @@ def object_in(record: ObjectRecord, value: ObjectValue, shape_of: ShapeOf) -> bo
         return False
     if not all(name in members for name in record.required):
         return False
-    return all(belongs(item, child_of(record, name), shape_of) for name, item in members.items())
+    if not all(belongs(item, child_of(record, name), shape_of) for name, item in members.items()):
+        return False
+    return not any(object_in(other, value, shape_of) for other in record.outside)
 
 
 def const_is_allowed(record: ConstShape, shape_of: ShapeOf) -> bool:

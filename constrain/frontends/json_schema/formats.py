@@ -14,32 +14,61 @@ have no useful regular part (`idn-hostname`) are not here.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from types import MappingProxyType
 
-from ...grammar.terms import Regular, shared
+from ...grammar.terms import Alternation, And, Not, Regular, shared
 from . import formats_code, formats_net, formats_regex, formats_time, formats_uri
 
-__all__ = ["BEFORE_IDNA", "FORMATS", "NARROWER", "is_narrower"]
+__all__ = ["BEFORE_IDNA", "FORMATS", "NARROWER", "is_narrower", "wider"]
 
 
-_narrower: set[int] = set()
-"""The terms built so far that are narrower than their format, by identity; `shared` keeps them."""
+Bound = Callable[[Regular], Regular]
+_around: dict[int, tuple[Regular, Regular]] = {}
+"""Terms that are narrower than what they stand for, by identity, each with one that is wider; `shared` keeps both."""
+
+_within: dict[int, Regular] = {}
+"""The other way round: the narrower term for each of these wider ones."""
 
 
 def _once(build: Callable[[], Regular], name: str) -> Callable[[], Regular]:
     def made() -> Regular:
         term = shared(build())
         if name in NARROWER:
-            _narrower.add(id(term))
+            around = shared(_WIDER[name]())
+            _around[id(term)] = term, around
+            _within[id(around)] = term
         return term
 
     return lru_cache(maxsize=1)(made)
 
 
 def is_narrower(term: Regular) -> bool:
-    """True if `term` is the language of a format that leaves some strings of the format out."""
-    return id(term) in _narrower
+    """True if `term` leaves out some strings of what it stands for: of a format, or of what lacks one."""
+    return wider(term) is not term
+
+
+def wider(term: Regular) -> Regular:
+    """A language that holds all strings which `term` stands for: `term` itself where it is exact."""
+    if id(term) in _around:
+        return _around[id(term)][1]
+    return _with_parts(term, wider, narrower)
+
+
+def narrower(term: Regular) -> Regular:
+    """The other way: a language whose strings are certainly in what `term`, made by `wider`, stands for."""
+    return _within.get(id(term)) or _with_parts(term, narrower, wider)
+
+
+def _with_parts(term: Regular, same: Bound, opposite: Bound) -> Regular:
+    if isinstance(term, Not):
+        inner = opposite(term.item)
+        return term if inner is term.item else Not(inner)
+    if isinstance(term, (And, Alternation)):
+        parts = tuple([same(part) for part in term.items])
+        return term if all(a is b for a, b in zip(parts, term.items, strict=True)) else replace(term, items=parts)
+    return term
 
 
 FORMATS: Mapping[str, Callable[[], Regular]] = MappingProxyType(
@@ -83,3 +112,13 @@ NARROWER: Mapping[str, str] = MappingProxyType(
     }
 )
 """Format → why its language holds fewer strings than the format: the reason for an "approximated" report entry."""
+
+_WIDER: Mapping[str, Callable[[], Regular]] = MappingProxyType(
+    {
+        "hostname": formats_net.plain_hostname,
+        "email": formats_net.something_at_something,
+        "idn-email": formats_net.something_at_something,
+        "regex": formats_regex.no_syntax_error_at_once,
+    }
+)
+"""For each of `NARROWER`: what every string of the format is in any case. What is negated is taken out as widely."""

@@ -71,6 +71,11 @@ def plain_hostname() -> Regular:
     return intersection(_labels(ALPHANUMERIC, ALPHANUMERIC), many(ANY_CHAR, 1, MAX_HOST))
 
 
+def something_at_something() -> Regular:
+    """Any text with an `@` between other characters: every mailbox is one."""
+    return in_order(ANY_TEXT, ANY_CHAR, "@", ANY_CHAR, ANY_TEXT)
+
+
 def email() -> Regular:
     """Mailbox: a dot-string or quoted string, `@`, a domain or an address literal."""
     local = _local(one_of(*ATOM_TEXT), one_of(" -!", "#-[", "]-~"))

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from ...grammar.terms import EMPTY, LiteralSet, Regular, char_class, optional
+from ...grammar.terms import ANY_TEXT, EMPTY, LiteralSet, Not, Regular, char_class, optional
 from .formats_abnf import ALPHA, DIGIT, HEX, any_of, in_order, many, one_of
 
 DEPTH = 4
@@ -38,6 +38,11 @@ PROPERTIES = """
 SCRIPTS = """
     Latin Greek Cyrillic Arabic Hebrew Han Hiragana Katakana Hangul Thai Devanagari Common
 """
+
+
+def no_syntax_error_at_once() -> Regular:
+    """Every pattern, and much else: texts that do not begin with a quantifier or a closing parenthesis."""
+    return Not(in_order(one_of("*+?)"), ANY_TEXT))
 
 
 def regex() -> Regular:

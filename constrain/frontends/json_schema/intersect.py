@@ -31,6 +31,7 @@ from constrain.frontends.json_schema.shapes import (
     Shape,
     StringShape,
     conjoin,
+    evaluated_by_both,
 )
 from constrain.frontends.json_schema.values import has_surrogate
 from constrain.grammar import regular
@@ -51,21 +52,30 @@ def union(shapes: Sequence[Shape]) -> Shape:
     kept = [shape for shape in shapes if shape is not NONE]
     if len(kept) <= 1:
         return kept[0] if kept else NONE
-    if any(shape is ANY for shape in kept):
+    if any(shape is ANY for shape in kept) and not any(shape.has_evaluated for shape in kept):
         return ANY
     return Shape(
         null=any(shape.null for shape in kept),
         booleans=tuple([b for b in (False, True) if any(b in shape.booleans for shape in kept)]),
         numbers=_merge_numbers([record for shape in kept for record in shape.numbers]),
         strings=_merge_strings([record for shape in kept for record in shape.strings]),
-        arrays=_merge([record for shape in kept for record in shape.arrays], ANY_ARRAY),
-        objects=_merge([record for shape in kept for record in shape.objects], ANY_OBJECT),
+        arrays=_merge_containers([record for shape in kept for record in shape.arrays], ANY_ARRAY),
+        objects=_merge_containers([record for shape in kept for record in shape.objects], ANY_OBJECT),
         exact=all(shape.exact for shape in kept),
     )
 
 
 def _merge(records: list[_Record], free: _Record) -> tuple[_Record, ...]:
     return (free,) if free in records else tuple(dict.fromkeys(records))
+
+
+_Container = TypeVar("_Container", ArrayRecord, ObjectRecord)
+
+
+def _merge_containers(records: list[_Container], free: _Container) -> tuple[_Container, ...]:
+    """A free record absorbs the others, save those that have evaluated something: they leave less unevaluated."""
+    merged = tuple(dict.fromkeys(records))
+    return (free, *[r for r in merged if r.evaluated is not None]) if free in merged else merged
 
 
 def _merge_numbers(records: list[NumberShape]) -> tuple[NumberShape, ...]:
@@ -116,7 +126,13 @@ def product(
     left: tuple[_Record, ...], right: tuple[_Record, ...], meet: Callable[[_Record, _Record], _Record | None], at: str
 ) -> tuple[_Record, ...]:
     """The records that any of `left` and any of `right` have in common."""
-    met: dict[_Record, None] = {}
+    common = [record for record in left if record in right]
+    if common and any([getattr(record, "evaluated", None) for record in (*left, *right)]):
+        common = []  # what both have in common may have evaluated less than their meets
+    met: dict[_Record, None] = dict.fromkeys(common)
+    if common:  # (r ∪ A) ∩ (r ∪ B) is r ∪ (A ∩ B)
+        left = tuple([record for record in left if record not in met])
+        right = tuple([record for record in right if record not in met])
     for one in left:
         for other in right:
             record = one if one is other else meet(one, other)
@@ -214,15 +230,19 @@ def meet_arrays(left: ArrayRecord, right: ArrayRecord, dead: Dead) -> ArrayRecor
         return None
     if any(dead(child) for child in prefix[:least]) or (least > length and dead(rest)):
         return None
-    return ArrayShape(prefix, rest, least, most, left.unique or right.unique)
+    contains = tuple(dict.fromkeys(left.contains + right.contains))
+    outside = tuple(dict.fromkeys(left.outside + right.outside))
+    evaluated = evaluated_by_both(left.evaluated, right.evaluated)
+    return ArrayShape(prefix, rest, least, most, left.unique or right.unique, contains, outside, evaluated)
 
 
 def _meet_const(const: ConstShape, other: ArrayRecord | ObjectRecord) -> ConstShape | None:
+    evaluated = evaluated_by_both(const.evaluated, other.evaluated)
     if isinstance(other, ConstShape):
         if const.key != other.key:
             return None
-        return ConstShape(const.value, const.key, const.conditions + other.conditions)
-    return ConstShape(const.value, const.key, (*const.conditions, other))
+        return ConstShape(const.value, const.key, const.conditions + other.conditions, evaluated)
+    return ConstShape(const.value, const.key, (*const.conditions, other), evaluated)
 
 
 def meet_objects(left: ObjectRecord, right: ObjectRecord, dead: Dead, at: str) -> ObjectRecord | None:
@@ -251,7 +271,9 @@ def meet_objects(left: ObjectRecord, right: ObjectRecord, dead: Dead, at: str) -
     if most is not None and max(least, len(required)) > most:
         return None
     patterns, extra = _meet_classes(left, right, at)
-    record = ObjectShape(members, patterns, extra, required, least, most)
+    outside = tuple(dict.fromkeys(left.outside + right.outside))
+    evaluated = evaluated_by_both(left.evaluated, right.evaluated)
+    record = ObjectShape(members, patterns, extra, required, least, most, outside, evaluated)
     closed = extra == NOTHING
     for name in required:
         child = members.get(name)

@@ -46,9 +46,8 @@ def _records() -> Iterable[Keyword]:
         yield Keyword(name, dialects, "annotation", string, "annotation")
 
     yield Keyword("$ref", ALL, "applicator")
-    one_place = "where it can only mean one place"
-    yield Keyword("$dynamicRef", FROM_2020, "applicator", support="conditional", note=one_place)
-    yield Keyword("$recursiveRef", (DRAFT2019,), "applicator", support="conditional", note=one_place)
+    yield Keyword("$dynamicRef", FROM_2020, "applicator", note="by the dynamic scope")
+    yield Keyword("$recursiveRef", (DRAFT2019,), "applicator", note="by the dynamic scope")
     for name in ("type", "enum"):
         yield Keyword(name, ALL, "assertion")
     yield Keyword("const", FROM_6, "assertion")
@@ -69,7 +68,7 @@ def _records() -> Iterable[Keyword]:
     yield Keyword("contains", FROM_6, "applicator", array, "refused")
     for name in ("minContains", "maxContains"):
         yield Keyword(name, FROM_2019, "assertion", array, "refused")
-    yield Keyword("unevaluatedItems", FROM_2019, "applicator", array, "refused")
+    yield Keyword("unevaluatedItems", FROM_2019, "applicator", array)
 
     for name in ("properties", "patternProperties", "additionalProperties"):
         yield Keyword(name, ALL, "applicator", members)
@@ -79,7 +78,7 @@ def _records() -> Iterable[Keyword]:
     yield Keyword("dependencies", TO_7, "applicator", members)
     yield Keyword("dependentRequired", FROM_2019, "assertion", members)
     yield Keyword("dependentSchemas", FROM_2019, "applicator", members)
-    yield Keyword("unevaluatedProperties", FROM_2019, "applicator", members, "refused")
+    yield Keyword("unevaluatedProperties", FROM_2019, "applicator", members)
 
     for name in ("allOf", "anyOf"):
         yield Keyword(name, ALL, "applicator")

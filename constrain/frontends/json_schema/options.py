@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from constrain.errors import InvalidSpecification, shorten
+from constrain.frontends.json_schema.registry import Documents, Registry, read_registry
 
 KeyOrder = Literal["declared", "any"]
 Whitespace = Literal["compact", "spaced", "pretty", "flexible"]
@@ -44,11 +45,13 @@ class SchemaOptions:
     escapes         "canonical" one spelling for each character, "any" also `\\/` and `\\uXXXX`.
     formats         "known" enforces those we know and reports others, "annotation" none, "all" refuses unknown ones.
     dialect         read as this dialect where no `$schema` says otherwise; None: 2020-12 with older forms mixed in.
-    registry        documents that references may lead to, by URI; nothing is ever fetched.
+    registry        documents that references may lead to: {uri: schema}, or a folder, whose .json files are read once,
+                    here, and found by their `$id` and by their path in the folder. Nothing is ever fetched.
     on_unsupported  "error" raises, listing every constraint that cannot be enforced; "warn" lets more through and
                     says where.
+    trust           "untrusted": no option reads files.
 
-    Raises:  InvalidSpecification: for a value that is not allowed.
+    Raises:  InvalidSpecification: for a value that is not allowed, or a registry that cannot be read.
     """
 
     key_order: KeyOrder = "declared"
@@ -57,7 +60,7 @@ class SchemaOptions:
     escapes: Spelling = "canonical"
     formats: Formats = "known"
     dialect: str | None = None
-    registry: Mapping[str, Any] | None = field(default=None, hash=False)
+    registry: Registry | None = field(default=None, hash=False)
     on_unsupported: OnUnsupported = "error"
     trust: Trust = "trusted"
 
@@ -66,10 +69,12 @@ class SchemaOptions:
             _check(name, getattr(self, name), allowed)
         if self.dialect is not None:
             _check("dialect", self.dialect, DIALECTS)
-        if self.registry is not None and not isinstance(self.registry, Mapping):
-            raise InvalidSpecification(
-                f"registry={shorten(self.registry)} is not a mapping", expected="documents by URI: {uri: schema}"
-            )
+        object.__setattr__(self, "registry", read_registry(self.registry, trust=self.trust))
+
+    @property
+    def documents(self) -> Documents:
+        """The registry's documents by URI."""
+        return self.registry if isinstance(self.registry, Mapping) else {}
 
     @classmethod
     def from_spelling(cls, spelling: str | None = None, **options: Any) -> SchemaOptions:

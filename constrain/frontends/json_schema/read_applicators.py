@@ -6,13 +6,14 @@ be said in records, the keyword is refused and what is compiled lets more throug
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from constrain.errors import LimitExceeded
-from constrain.frontends.json_schema.complement import NoComplement, check_expansion, complement
+from constrain.frontends.json_schema import evaluated
+from constrain.frontends.json_schema.complement import NoComplement, check_expansion
 from constrain.frontends.json_schema.expect import fail, members, names, schemas
 from constrain.frontends.json_schema.intersect import union
+from constrain.frontends.json_schema.references import follow
 from constrain.frontends.json_schema.shapes import ANY, ANYTHING, NOTHING, Child, ObjectShape, Shape
 from constrain.frontends.json_schema.values import escape
 
@@ -25,60 +26,47 @@ OTHER_TYPES = Shape(True, (False, True), ANY.numbers, ANY.strings, ANY.arrays)
 
 
 def ref(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
-    """`$ref`: the schema that it leads to, beside its siblings."""
+    """`$ref`, `$dynamicRef`, `$recursiveRef`: the schema that it leads to, beside its siblings."""
     if not isinstance(value, str):
         fail(place, keyword, value, "a reference")
-    builder.findings.enforced(place.path, keyword)
-    schema, path, scope = place.scope.lookup(value, f"{place.path}/{keyword}")
-    reading.applied.append(builder.shape_of(builder.child(schema, path, scope)))
-
-
-def dynamic_ref(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
-    """`$dynamicRef`: a `$ref`, unless more than one place could be meant."""
-    if not isinstance(value, str):
-        fail(place, keyword, value, "a reference")
-    schema = place.scope.lookup(value, f"{place.path}/{keyword}")[0]
-    anchor = value.partition("#")[2]
-    is_dynamic = isinstance(schema, Mapping) and anchor and schema.get("$dynamicAnchor") == anchor
-    if is_dynamic and not builder.shelf.is_only_anchor(schema, "$dynamicAnchor", anchor):
-        _refuse(builder, place, reading, keyword, "may mean several places", "use '$ref'")
-    else:
-        ref(builder, place, reading, keyword, value)
-
-
-def recursive_ref(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
-    """`$recursiveRef`: a `$ref` to the root, unless `$recursiveAnchor` makes several places possible."""
-    if value != "#":
+    if keyword == "$recursiveRef" and value != "#":
         fail(place, keyword, value, "'#'")
-    root = place.scope.root
-    is_dynamic = isinstance(root, Mapping) and root.get("$recursiveAnchor") is True
-    if is_dynamic and not builder.shelf.is_only_anchor(root, "$recursiveAnchor", True):
-        _refuse(builder, place, reading, keyword, "may mean several places", "use '$ref'")
-    else:
-        ref(builder, place, reading, keyword, value)
+    builder.findings.enforced(place.path, keyword)
+    target = follow(builder, place, keyword)
+    if target is not None:
+        reading.applied.append(builder.shape_of(builder.child(*target, place.tracked)))
+        builder.passed(())
 
 
 def all_of(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
     builder.findings.enforced(place.path, keyword)
     for i, schema in enumerate(schemas(place, keyword, value)):
-        reading.applied.append(builder.shape_of(builder.below(place, schema, f"{keyword}/{i}")))
+        reading.applied.append(builder.shape_of(builder.in_place(place, schema, f"{keyword}/{i}")))
 
 
 def _branches(builder: Builder, place: Place, keyword: str, value: Any) -> list[Child]:
-    return [builder.below(place, schema, f"{keyword}/{i}") for i, schema in enumerate(schemas(place, keyword, value))]
+    found = schemas(place, keyword, value)
+    return [builder.in_place(place, schema, f"{keyword}/{i}") for i, schema in enumerate(found)]
 
 
 def any_of(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
     builder.findings.enforced(place.path, keyword)
-    branches = _branches(builder, place, keyword, value)
-    reading.applied.append(union([builder.shape_of(branch) for branch in branches]))
+    shapes = [builder.shape_of(branch) for branch in _branches(builder, place, keyword, value)]
+    if place.tracked:
+        try:
+            reading.applied.append(evaluated.any_of(shapes, builder.is_dead, place.path))
+            return
+        except LimitExceeded as error:
+            reason = f"cannot be enforced beside what asks for what is evaluated: {error.message}"
+            _refuse(builder, place, reading, keyword, reason, "let fewer branches hold together, or use 'oneOf'")
+    reading.applied.append(union(shapes))
 
 
 def one_of(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
     """`oneOf`: a plain union where branches are disjoint, else ⋃ᵢ (Aᵢ ∩ ⋂ⱼ ¬Aⱼ) over the j that overlap i."""
     builder.findings.enforced(place.path, keyword)
     shapes = [builder.shape_of(branch) for branch in _branches(builder, place, keyword, value)]
-    overlaps = builder.overlaps.get(place.path)
+    overlaps = builder.overlaps.get(place.key)
     if overlaps is None:
         reading.applied.append(union(shapes))
         builder.check_later(place, reading, shapes)
@@ -89,7 +77,8 @@ def one_of(builder: Builder, place: Place, reading: Reading, keyword: str, value
         for i, shape in enumerate(shapes):
             for j in sorted(overlaps.get(i, ())):
                 if j not in outside:
-                    outside[j] = complement(shapes[j], builder.negate, builder.is_dead, place.path)
+                    branch = builder.shape_of(builder.below(place, value[j], f"{keyword}/{j}"))
+                    outside[j] = builder.complement(branch, place.path, keyword)
                 shape = builder.intersect(shape, outside[j], place)
             exclusive.append(shape)
         joined = union(exclusive)
@@ -97,7 +86,7 @@ def one_of(builder: Builder, place: Place, reading: Reading, keyword: str, value
         reading.applied.append(joined)
     except (NoComplement, LimitExceeded) as error:
         reason = error if isinstance(error, NoComplement) else "has too many alternatives"
-        i, j = builder.first_overlap(place.path)
+        i, j = builder.first_overlap(place.key)
         _refuse(
             builder, place, reading, keyword,
             f"has branches {i} and {j} that may overlap, and to exclude one from the other {reason}",
@@ -112,30 +101,33 @@ def negation(builder: Builder, place: Place, reading: Reading, keyword: str, val
     if child == ANYTHING:
         builder.contradiction(place, "'not' excludes every value")
     try:
-        shape = complement(builder.shape_of(child), builder.negate, builder.is_dead, place.path)
+        shape = builder.complement(builder.shape_of(child), place.path, keyword)
         reading.applied.append(shape)
     except NoComplement as reason:
         _refuse(builder, place, reading, keyword, f"cannot be enforced: it {reason}", REWRITE)
 
 
 def condition(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
-    """`if` with `then` and `else`: (I ∩ T) ∪ (¬I ∩ E); without `then` that is I ∪ E, which needs no complement."""
+    """`if` with `then` and `else`: (I ∩ T) ∪ (¬I ∩ E); without `then` that is I ∪ E, which needs no complement.
+
+    Where it matters what is evaluated, I ∪ E will do only if E evaluates nothing, and `if` alone says something too.
+    """
     schema = place.schema
-    then = builder.below(place, schema.get("then", True), "then")
-    otherwise = builder.below(place, schema.get("else", True), "else")
+    then = builder.in_place(place, schema.get("then", True), "then")
+    otherwise = builder.in_place(place, schema.get("else", True), "else")
     builder.findings.enforced(place.path, keyword)
-    if then == ANYTHING and otherwise == ANYTHING:
+    if then == ANYTHING and otherwise == ANYTHING and not place.tracked:
         return
-    test = builder.below(place, value, keyword)
+    test = builder.in_place(place, value, keyword)
     if test in (ANYTHING, NOTHING):
         reading.applied.append(builder.shape_of(then if test == ANYTHING else otherwise))
         return
     holds, first, second = builder.shape_of(test), builder.shape_of(then), builder.shape_of(otherwise)
-    if then == ANYTHING:
+    if then == ANYTHING and not second.has_evaluated:
         reading.applied.append(union([holds, second]))
         return
     try:
-        fails = complement(holds, builder.negate, builder.is_dead, place.path)
+        fails = builder.complement(builder.shape_of(builder.below(place, value, keyword)), place.path, keyword)
     except NoComplement as reason:
         reading.applied.append(union([first, second]))
         _refuse(builder, place, reading, keyword, f"cannot be enforced: it {reason}", REWRITE)
@@ -192,7 +184,7 @@ def _depend_on_names(builder: Builder, place: Place, reading: Reading, keyword: 
 
 
 def _depend_on_schema(builder: Builder, place: Place, reading: Reading, keyword: str, name: str, schema: Any) -> None:
-    child = builder.below(place, schema, f"{keyword}/{escape(name)}")
+    child = builder.in_place(place, schema, f"{keyword}/{escape(name)}")
     if child != ANYTHING:
         present = Shape(objects=(ObjectShape(required={name: None}),))
         then = builder.intersect(present, builder.shape_of(child), place)
@@ -209,38 +201,11 @@ def _without(name: str) -> Shape:
 
 # ---------------------------------------------------------------- what was not evaluated
 
-_IN_PLACE = frozenset(
-    ("$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "not", "if", "then", "else",
-     "dependentSchemas", "dependencies")
-)  # fmt: skip
-
 
 def unevaluated(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
-    """`unevaluatedProperties`, `unevaluatedItems`: enforced where nothing is applied in place beside them."""
-    child = builder.below(place, value, keyword)
-    schema = place.schema
-    is_object = keyword == "unevaluatedProperties"
-    if child == ANYTHING:
-        builder.findings.enforced(place.path, keyword)
-    elif any(name in schema for name in _IN_PLACE) or (not is_object and "contains" in schema):
-        _refuse(
-            builder, place, reading, keyword, "cannot be enforced yet beside in-place applicators",
-            "list what is allowed in one place and close it with 'additionalProperties' or 'items'",
-        )  # fmt: skip
-    elif is_object:
-        if "additionalProperties" not in schema:
-            reading.additional = child
-            reading.touched.add("object")
-        builder.findings.enforced(place.path, keyword)
-    else:
-        closed = isinstance(schema.get("items"), (list, tuple)) and "additionalItems" in schema
-        if reading.items_are_tuple or isinstance(schema.get("items"), (list, tuple)):
-            if not closed:
-                reading.additional_items = child
-        elif "items" not in schema:
-            reading.items = child
-        reading.touched.add("array")
-        builder.findings.enforced(place.path, keyword)
+    """`unevaluatedProperties`, `unevaluatedItems`: enforced when all else at the place is read (`Reading.finish`)."""
+    reading.unevaluated[keyword] = builder.below(place, value, keyword)
+    builder.findings.enforced(place.path, keyword)
 
 
 def _refuse(builder: Builder, place: Place, reading: Reading, keyword: str, reason: str, help: str) -> None:

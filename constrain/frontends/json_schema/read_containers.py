@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from constrain.frontends.json_schema.expect import count, fail, flag, members, names, schemas
-from constrain.frontends.json_schema.shapes import ANYTHING, NOTHING, Child, conjoin
+from constrain.frontends.json_schema.shapes import ANYTHING, NOTHING, Child, Containment, conjoin
 from constrain.frontends.json_schema.values import escape
 from constrain.grammar.terms import ANY_TEXT, intersection
 
@@ -90,47 +90,31 @@ def unique_items(builder: Builder, place: Place, reading: Reading, keyword: str,
 
 
 def contains(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
-    """`contains` with its counts: enforced where it only counts items, or asks for none."""
+    """`contains` with `minContains` and `maxContains`, where the dialect has them."""
     counted = "minContains" in place.scope.dialect.readers
     least = count(place, "minContains", place.schema.get("minContains", 1)) if counted else 1
     most = place.schema.get("maxContains") if counted else None
     most = None if most is None else count(place, "maxContains", most)
     child = builder.below(place, value, keyword)
-    if least == 0 and most is None:
-        builder.findings.enforced(place.path, keyword)
+    _array(builder, place, reading, keyword)
+    if most is not None and least > most:
+        builder.contradiction(place, f"minContains {least} > maxContains {most}")
+        reading.max_items = -1
     elif child == ANYTHING:
-        _array(builder, place, reading, keyword)
         reading.min_items = max(reading.min_items, least)
         if most is not None:
             reading.max_items = most if reading.max_items is None else min(most, reading.max_items)
     elif child == NOTHING:
-        _array(builder, place, reading, keyword)
         reading.max_items = reading.max_items if least == 0 else -1
-    elif most == 0 and least == 0:
-        _array(builder, place, reading, keyword)
-        reading.items = conjoin(reading.items, builder.negate(child))
-        reading.prefix = tuple([conjoin(item, builder.negate(child)) for item in reading.prefix])
-        if "prefixItems" in place.schema or reading.items_are_tuple:
-            _refuse_contains(builder, place, reading, keyword)
-    else:
-        _refuse_contains(builder, place, reading, keyword)
-
-
-def _refuse_contains(builder: Builder, place: Place, reading: Reading, keyword: str) -> None:
-    reading.exact = False
-    builder.findings.refuse(
-        place.path, keyword, "cannot be enforced yet", "say what every item must be with 'items', or remove it"
-    )
-    for count_keyword in ("minContains", "maxContains"):
-        if count_keyword in place.schema:
-            builder.findings.follow(place.path, count_keyword, keyword)
+    elif least > 0 or most is not None:
+        reading.contains.append(Containment(child, least, most, place.path))
 
 
 def contains_count(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
     """`minContains` and `maxContains` are read by `contains`."""
     count(place, keyword, value)
     if "contains" in place.schema:
-        builder.findings.follow(place.path, keyword, "contains")
+        builder.findings.enforced(place.path, keyword)
     else:
         builder.findings.annotation(place.path, keyword, "says nothing without 'contains'")
 
@@ -184,10 +168,13 @@ def max_properties(builder: Builder, place: Place, reading: Reading, keyword: st
 
 def property_names(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
     """`propertyNames`: the strings of its shape are the names allowed."""
-    language = builder.names_language(builder.below(place, value, keyword), place, keyword)
-    if language is None:
+    child = builder.below(place, value, keyword)
+    language, is_exact = builder.names_language(child, place, keyword)
+    if not is_exact:
         reading.exact = False
-    elif language != ANY_TEXT:
+    if language is None:
+        return
+    if language != ANY_TEXT:
         _object(builder, place, reading, keyword)
         reading.names = language if reading.names is None else intersection(reading.names, language)
     else:

@@ -159,10 +159,10 @@ def pattern(builder: Builder, place: Place, reading: Reading, keyword: str, valu
 
 
 def string_format(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
-    """`format`: by the option `formats`."""
+    """`format`: by the option `formats`, unless the dialect's own metaschema wants formats asserted."""
     if not isinstance(value, str):
         fail(place, keyword, value, "the name of a format")
-    formats = builder.options.formats
+    formats = "all" if place.scope.dialect.asserts_formats else builder.options.formats
     if formats == "annotation":
         builder.findings.annotation(place.path, keyword, "formats are annotations, by option")
     elif value in FORMATS:

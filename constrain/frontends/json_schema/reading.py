@@ -3,7 +3,7 @@
 A *reader* is a function that takes one keyword's value and enters what it says into a `Reading`. Keywords that depend
 on each other (`minimum` and the boolean `exclusiveMinimum`; `properties` and `additionalProperties`) meet in
 `Reading.finish`, whatever their order in the document. In-place applicators add whole shapes to `applied`, and `finish`
-intersects them in document order.
+intersects them in document order. `unevaluated*` comes last, since it asks what all others have evaluated.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from constrain.frontends.json_schema import numbers
+from constrain.frontends.json_schema.evaluated import NOT_TRACKED, annotate, close
 from constrain.frontends.json_schema.intersect import ObjectShape, meet_objects
 from constrain.frontends.json_schema.shapes import (
     ANY,
@@ -28,6 +29,7 @@ from constrain.frontends.json_schema.shapes import (
     PLAIN_INTEGER,
     ArrayShape,
     Child,
+    Containment,
     NumberShape,
     Shape,
     StringShape,
@@ -75,17 +77,23 @@ class Reading:
     names: Regular | None = None
     is_open = False
 
-    def __init__(self) -> None:
+    def __init__(self, annotates: frozenset[str] = NOT_TRACKED) -> None:
+        self.annotates = annotates
+        """The types of which the schema above asks what is evaluated here."""
+        self.unevaluated: dict[str, Child] = {}
         self.values: list[Shape] = []
         self.applied: list[Shape] = []
         self.touched: set[str] = set()
         self.members: dict[str, Child] = {}
         self.patterns: list[tuple[Regular, Child]] = []
         self.required: dict[str, None] = {}
+        self.contains: list[Containment] = []
 
     def finish(self, builder: Builder, place: Place) -> Shape:
         """The shape of everything read at `place`."""
         shape = self._own(builder, place)
+        if place.tracked:
+            shape = annotate(shape, builder, place, self)
         for values in self.values:
             shape = builder.intersect(shape, values, place)
         if not self.exact:
@@ -95,7 +103,7 @@ class Reading:
         self.base = shape
         for applied in self.applied:
             shape = builder.intersect(shape, applied, place)
-        return shape
+        return close(shape, builder, place, self) if place.tracked else shape
 
     def _own(self, builder: Builder, place: Place) -> Shape:
         types = self.types
@@ -156,13 +164,14 @@ class Reading:
         if self.items_are_tuple:
             rest = conjoin(rest, self.additional_items)
         if self.max_items is not None and self.min_items > self.max_items:
-            builder.contradiction(place, f"minItems {self.min_items} > maxItems {self.max_items}")
+            builder.contradiction(place, f"minItems {self.min_items} > maxItems {max(self.max_items, 0)}")
             return ()
         if rest == NOTHING and self.min_items > len(self.prefix):
             builder.contradiction(place, f"minItems {self.min_items}, but only {len(self.prefix)} items are allowed")
             return ()
         unique = self.unique if self.max_items is None or self.max_items > 1 else None
-        return (ArrayShape(self.prefix, rest, self.min_items, self.max_items, unique),)
+        contains = tuple(self.contains)
+        return (ArrayShape(self.prefix, rest, self.min_items, self.max_items, unique, contains),)
 
     def _objects(self, builder: Builder, place: Place) -> tuple[ObjectShape, ...]:
         if self.max_members is not None and self.min_members > self.max_members:

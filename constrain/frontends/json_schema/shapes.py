@@ -37,6 +37,37 @@ def conjoin(left: Child, right: Child) -> Child:
     return tuple(dict.fromkeys(left + right))
 
 
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """What a record's schemas have evaluated, for `unevaluated*` (see `evaluated.py`).
+
+    Of an object: the members in `names` or with a name in one of `patterns`. Of an array: the first `length` items, and
+    those that one of the children `contained` allows. Or `everything`.
+    """
+
+    everything: bool = False
+    names: frozenset[str] = frozenset()
+    patterns: tuple[Regular, ...] = ()
+    length: int = 0
+    contained: tuple[Child, ...] = ()
+
+
+def evaluated_by_both(left: Evaluated | None, right: Evaluated | None) -> Evaluated | None:
+    """What one or the other has evaluated: annotations of schemas that hold together add up."""
+    if right is None or left == right:
+        return left
+    if left is None:
+        return right
+    if left.everything or right.everything:
+        return left if left.everything else right
+    return Evaluated(
+        names=left.names | right.names,
+        patterns=tuple(dict.fromkeys(left.patterns + right.patterns)),
+        length=max(left.length, right.length),
+        contained=tuple(dict.fromkeys(left.contained + right.contained)),
+    )
+
+
 FREE_NUMBER = NumberConstraint(None, None, False, False)
 INTEGER = NumberConstraint(None, None, False, False, (), True)
 
@@ -75,14 +106,35 @@ class StringShape:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Containment:
+    """How many items of an array satisfy `child`: min…max (None: no bound). `path` is the place that demands it."""
+
+    child: Child
+    min: int
+    max: int | None
+    path: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class ArrayShape:
-    """Arrays: item i is of `prefix[i]`, later ones of `rest`. `unique` is the place that demands distinct items."""
+    """Arrays: item i is of `prefix[i]`, later ones of `rest`. `unique` is the place that demands distinct items.
+
+    `outside` are its obligations: arrays that it may not be, each a record without obligations of its own.
+    """
 
     prefix: tuple[Child, ...] = ()
     rest: Child = ANYTHING
     min: int = 0
     max: int | None = None
     unique: str | None = None
+    contains: tuple[Containment, ...] = ()
+    outside: tuple[ArrayShape, ...] = ()
+    evaluated: Evaluated | None = None
+
+    @property
+    def counts(self) -> bool:
+        """True if what its items are must be counted (see `obligations.py`)."""
+        return bool(self.contains or self.outside)
 
     def item(self, index: int) -> Child:
         """What the item at `index` must be."""
@@ -91,7 +143,10 @@ class ArrayShape:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ObjectShape:
-    """Objects: each member by its name, else by the pattern that its name is in, else `extra`."""
+    """Objects: each member by its name, else by the pattern that its name is in, else `extra`.
+
+    `outside` are its obligations: objects that it may not be, each a record without obligations of its own.
+    """
 
     members: Mapping[str, Child] = field(default_factory=dict)
     patterns: tuple[tuple[Regular, Child], ...] = ()
@@ -99,6 +154,8 @@ class ObjectShape:
     required: Mapping[str, None] = field(default_factory=dict)
     min: int = 0
     max: int | None = None
+    outside: tuple[ObjectShape, ...] = ()
+    evaluated: Evaluated | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,6 +165,7 @@ class ConstShape:
     value: JsonValue
     key: object
     conditions: tuple[ArrayShape | ObjectShape, ...] = ()
+    evaluated: Evaluated | None = None
 
 
 ArrayRecord = ArrayShape | ConstShape
@@ -135,6 +193,11 @@ class Shape:
     def has_containers(self) -> bool:
         """True if it has array or object records (which may still be empty)."""
         return bool(self.arrays or self.objects)
+
+    @property
+    def has_evaluated(self) -> bool:
+        """True if some record says that it has evaluated something."""
+        return any(record.evaluated is not None for record in (*self.arrays, *self.objects))
 
     @property
     def is_blank(self) -> bool:

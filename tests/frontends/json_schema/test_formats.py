@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from constrain.errors import UnsupportedKeyword
 from constrain.frontends.json_schema.compile import compile_schema
-from constrain.frontends.json_schema.formats import BEFORE_IDNA, FORMATS, NARROWER
+from constrain.frontends.json_schema.formats import BEFORE_IDNA, FORMATS, NARROWER, wider
 from constrain.grammar.recognizer import Recognizer
 from constrain.grammar.sample import sample
-from constrain.grammar.terms import GrammarSpec, Lexeme
+from constrain.grammar.terms import GrammarSpec, Lexeme, Not
 
 from .term_oracle import denotes
 
@@ -183,9 +183,35 @@ def test_groups_nest_to_a_depth_of_four() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(NARROWER))
-def test_a_narrower_format_is_reported_and_not_negated(name: str) -> None:
+def test_a_narrower_format_is_reported_and_so_is_its_negation(name: str) -> None:
     compiled = compile_schema({"format": name})
     entry = next(entry for entry in compiled.report.entries if entry.keyword == "format")
     assert (entry.status, entry.direction, entry.reason) == ("approximated", "narrower", NARROWER[name])
+    report = compile_schema({"type": "string", "not": {"format": name}}).report
+    assert any(entry.keyword == "not" and entry.direction == "narrower" for entry in report.entries)
+
+
+@pytest.mark.parametrize("name", sorted(NARROWER))
+def test_what_is_let_in_lacks_a_negated_format_whatever_is_known_of_it(name: str) -> None:
+    inner = FORMATS[name]()
+    outer = wider(inner)
+    assert wider(Not(outer)) == Not(inner)
+    recognizer = Recognizer(GrammarSpec({"start": Lexeme(inner)}))
+    drawn = [sample(recognizer, seed, length=60) for seed in range(20)]
+    for text in [*KNOWN[name], *drawn]:
+        assert denotes(outer, text)
+
+
+@pytest.mark.parametrize("name", sorted(NARROWER))
+def test_names_of_a_narrower_format_are_not_negated(name: str) -> None:
     with pytest.raises(UnsupportedKeyword):
-        compile_schema({"type": "string", "not": {"format": name}})
+        compile_schema({"not": {"propertyNames": {"format": name}}})
+
+
+KNOWN = {
+    "hostname": ["xn--nxasmq6b", "a--b", "a.b"],
+    "email": ["a@xn--nxasmq6b", '"\\ "@a', "a@[127.0.0.1]"],
+    "idn-email": ["é" * 60 + "@é.example", "실례@실례.테스트"],
+    "regex": ["(?<name>a)\\k<name>", "(((((a)))))", "\\0", "(a)\\1", ""],
+}
+"""Strings that have the format and are left out, or may be."""
