@@ -195,7 +195,7 @@ struct Limits {
   u32 unique_bytes = 1u << 20; // text of the values of one array that must all differ
   u32 unique_values = 2'000;   // values listed to see whether enough different ones are left
   u32 differences = 100'000;   // states visited to see whether an item can still differ
-  u32 plans = 1'000'000;       // remembered answers of how a container with conditions is completed
+  u32 plans = 500'000;         // remembered answers of how a container with conditions is completed
 };
 
 }  // namespace constrain

@@ -138,7 +138,7 @@ bool Automaton::settle_unique() {
   for (u32 i = 0; i < items_.size(); ++i) {
     if (!items_[i].needs_several()) continue;
     refresh(items_[i]);
-    planner_->forget();
+    if (items_[i].counting.active()) planner_->renew(items_[i], i);
     if (items_[i].min_count > items_[i].reachable) continue;
     ran = true;
     const u32 cost = write_unique(i, {}, nullptr);
