@@ -389,7 +389,7 @@ def _few_arrays(draw: st.DrawFn, values: st.SearchStrategy[terms.Grammar]) -> te
 
 @st.composite
 def different_items(draw: st.DrawFn) -> terms.Items:
-    """Arrays whose items must all differ: composite ones, of several schemas, asked for nearly as often as they exist."""
+    """Arrays whose items must all differ, composite ones and of several schemas; as many as there are, or one more."""
     values = few_values(draw(st.sampled_from((0, 1, 1, 1, 2))))
     prefix = tuple(draw(st.lists(values, max_size=3)))
     rest = draw(st.none() | values)

@@ -9,7 +9,7 @@ Invariant: lowering a term twice gives the same id. Nothing is decided here; the
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from constrain import _kernel
@@ -277,9 +277,7 @@ class Lowering:
         ways = value.ways if isinstance(value, t.Counted) else (t.Way(value),)
         if not counters:
             return []
-        return [
-            (self._term(way.value), sorted({counters[c] for c in way.counters if c in counters})) for way in ways
-        ]
+        return [(self._term(way.value), sorted({counters[c] for c in way.counters if c in counters})) for way in ways]
 
 
 def _whole(value: t.Grammar | t.Counted) -> t.Grammar:

@@ -15,7 +15,6 @@ from collections.abc import Mapping
 
 from constrain.grammar import terms as t
 
-
 GENERAL = "\0general "
 
 

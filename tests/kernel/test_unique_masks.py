@@ -37,11 +37,13 @@ def user(mark: terms.Punctuation, encoding: terms.Encoding = "json", blanks: ter
 
 
 def flexible(left: str, right: str) -> terms.Punctuation:
-    after = [terms.concat(BLANKS, Literal(mark)) for mark in (right, ",", ":")]
-    return terms.Punctuation(Literal(left), *after, BLANKS)
+    close, comma, colon = (terms.concat(BLANKS, Literal(mark)) for mark in (right, ",", ":"))
+    return terms.Punctuation(Literal(left), close, comma, colon, BLANKS)
 
 
-def array_of(*prefix: terms.Grammar, rest: terms.Grammar, mark=ARRAY, encoding: terms.Encoding = "json", least: int = 0):
+def array_of(
+    *prefix: terms.Grammar, rest: terms.Grammar, mark=ARRAY, encoding: terms.Encoding = "json", least: int = 0
+):
     return Items(prefix, rest, mark, least, None, unique=True, encoding=encoding)
 
 

@@ -13,8 +13,8 @@ from itertools import chain, islice
 
 from constrain.grammar import terms
 from tests.reference.captured import Value, remember, value_of, values_ahead
-from tests.reference.different import can_be_filled, item_values, json_value, stretches_of
 from tests.reference.counters import CountedWay, Counting, Tally, Values
+from tests.reference.different import can_be_filled, item_values, json_value, stretches_of
 from tests.reference.frames import Frame, Grammar, Reader, Term, Ways
 from tests.reference.nodes import EMPTY, Node, behind, complement, concat, intersect, node_of, spelling, texts, union
 from tests.reference.regular import intervals, node_is_alive
@@ -230,8 +230,8 @@ class NameReader(Reader):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ItemsTerm(Term):
-    """`rest` has no way if no more items are allowed; `rest_nodes` are the nodes of its ways where items must differ and
-    are scalars of one schema; None if they are not."""
+    """`rest` has no way if no more items are allowed; `rest_nodes`: of its ways, where items must differ and are scalars
+    of one schema, else None."""
 
     term: terms.Items
     counting: Counting

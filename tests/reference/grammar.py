@@ -24,6 +24,7 @@ from tests.reference.nodes import Node, node_of
 from tests.reference.stacks import END, Machine, Stack
 from tests.reference.utf8 import ALL_BYTES, next_character
 
+
 @dataclass(frozen=True, slots=True)
 class State:
     """All ways to have read the text so far; false if there is none, that is if no bytes can finish the text."""
