@@ -151,3 +151,28 @@ def test_empty_containers_may_be_lexemes():
     assert kernel.accepts(b'[{},[],1,{"a":1}]')
     assert not kernel.accepts(b"[{},1,{}]")
     assert_same_masks_everywhere(items, most_states=60)
+
+
+# ---------------------------------------------------------------- with conditions
+
+PAIRS = terms.Items((one_of("0", "1", "2"), one_of("0", "1")), None, ARRAY, 1, 2)
+COUNTED = terms.Counted(
+    terms.Choice((PAIRS, one_of('"a"', '"b"', '"c"', '"d"', '"e"'))),
+    (terms.Way(PAIRS, (0,)), terms.Way(one_of('"a"', '"b"', '"c"', '"d"', '"e"'))),
+)
+
+
+@pytest.mark.parametrize("prefix", [(), (COUNTED,)])
+@pytest.mark.parametrize(
+    "conditions",
+    [
+        ((terms.Bound(0, 1),),),
+        ((terms.Bound(0, 2),), (terms.Bound(None, 4, False),)),
+        ((terms.Bound(0, 2, False),),),
+        ((terms.Bound(0, 1), terms.Bound(None, 3)),),
+    ],
+)
+def test_items_that_must_differ_and_are_counted(prefix: tuple[terms.Counted, ...], conditions: tuple[terms.Condition]):
+    items = terms.Items(prefix, COUNTED, ARRAY, unique=True, encoding="json_any", numbers="any", conditions=conditions)
+    assert_same_everywhere(items, most_states=60)
+    assert_same_masks_everywhere(items, most_states=20)

@@ -230,8 +230,8 @@ class NameReader(Reader):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ItemsTerm(Term):
-    """`rest` has no way if no more items are allowed; `rest_nodes`: of its ways, where items must differ and are scalars
-    of one schema, else None."""
+    """`rest` has no way if no more items are allowed; `rest_nodes`: of its ways, where items must differ and are
+    scalars of one schema, else None."""
 
     term: terms.Items
     counting: Counting
