@@ -29,6 +29,9 @@ from benchmarks.workers import Lost, run
 LISTED = 40
 """How many wrong verdicts the printed table names; the JSON file has all."""
 
+SLOW_S, LARGE_BYTES = 2.0, 2**30
+"""No real schema may take more."""
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -43,7 +46,9 @@ def main() -> None:
     maskbench.add_argument("--first", type=int, help="only so many schemas, evenly spread")
     maskbench.add_argument("--only", nargs="+", metavar="ID", help="these schemas only")
     suite = bodies.add_parser("suite", help="the official JSON Schema test suite")
-    suite.add_argument("--draft", choices=tuple(data.DRAFTS), default="2020-12")
+    suite.add_argument(
+        "--draft", choices=(*data.DRAFTS, "all"), default="2020-12", help="all: with optional formats too"
+    )
     suite.add_argument("--optional-formats", action="store_true", help='the optional/format files, formats="known"')
     bodies.add_parser("cases", help="cases.jsonl")
     options = parser.parse_args()
@@ -85,34 +90,36 @@ def maskbench_body(options: argparse.Namespace) -> int:
 def maskbench_lines(mode: str, judged: list[Judged]) -> list[str]:
     """The table of one mode, the refusals, and the wrong verdicts."""
     head = ["compiled", "empty", "refused", "typed", "untyped", "lost"]
-    marks = ["pass", "but for spelling", "valid rej.", "invalid acc.", "raised"]
+    marks = ["pass", "but for choices", "valid rej.", "invalid acc.", "raised"]
     groups = {"tested": [one for one in judged if one.tests], "untested": [one for one in judged if not one.tests]}
     rows = []
     for name, group in groups.items():
         statuses = Counter(one.outcome.status for one in group)
         row: list[Any] = [name, len(group), *(statuses[status] for status in head)]
-        passed = [sum(one.is_pass for one in group), sum(one.is_pass_but_for_spelling for one in group)]
+        passed = [sum(one.is_pass for one in group), sum(one.is_pass_but_for_choices for one in group)]
         wrong = [
             sum(len(one.valid_rejected) for one in group),
             sum(len(one.invalid_accepted) for one in group),
             sum(len(one.raised) for one in group),
         ]
         rows.append(row + (passed + wrong if name == "tested" else [""] * len(marks)))
-    tested = groups["tested"]
-    share = 100 * sum(one.is_pass for one in tested) / len(tested) if tested else 0.0
-    compile_ms = summary((one.outcome.compile_s * 1000 for one in judged if one.outcome.status != "lost"), (0.5, 0.99))
-    peak_mb = summary((one.outcome.peak_bytes / 2**20 for one in judged if one.outcome.status != "lost"), (0.5, 0.99))
+    rejected = [(one.id, entry) for one in judged for entry in one.valid_rejected]
     lines = [
         f"mode {mode} ({', '.join(f'{key}={value!r}' for key, value in judging.MODES[mode].items())})",
         table(["schemas", "all", *head, *marks], rows),
-        f"pass: {share:.2f} % of the tested schemas",
-        f"refused by keyword: {counted(kinds(judged, 'refused'))}",
-        f"typed errors by class: {counted(kinds(judged, 'typed'))}",
-        f"valid instances rejected because: {counted(Counter(e['why'] for one in judged for e in one.valid_rejected))}",
-        f"compile to first mask, ms: p50 {compile_ms['p50']:.3g}, p99 {compile_ms['p99']:.3g},"
-        f" max {compile_ms['max']:.3g}"
-        f"; peak memory of the process, MB: p50 {peak_mb['p50']:.0f}, max {peak_mb['max']:.0f}",
+        f"pass: {shared(sum(one.is_pass for one in groups['tested']), groups['tested'])} of the tested schemas",
     ]
+    for name, group in groups.items():
+        refused = sum(one.outcome.status == "refused" for one in group)
+        by_keyword = (f"{kind} {shared(count, group)}" for kind, count in kinds(group, "refused").most_common())
+        lines.append(f"refused, {name}: {shared(refused, group)}; by keyword: {', '.join(by_keyword) or 'none'}")
+    lines += [
+        f"typed errors by class: {counted(kinds(judged, 'typed'))}",
+        f"valid instances rejected: {len(rejected)}",
+    ]
+    for why, count in Counter(entry["why"] for _, entry in rejected).most_common():
+        lines.append(f"  {count} {why}: {judging.DOCUMENTED.get(why, 'NOT DOCUMENTED')}")
+    lines += cost_lines(judged)
     lines += [
         f"  {o.status}: {one.id}: {o.message}" for one in judged if (o := one.outcome).status in ("untyped", "lost")
     ]
@@ -120,10 +127,32 @@ def maskbench_lines(mode: str, judged: list[Judged]) -> list[str]:
         f"  INVALID ACCEPTED {one.id} {e['instance']}: {e['text']}" for one in judged for e in one.invalid_accepted
     ]
     lines += [f"  RAISED {one.id} {e['instance']}: {e['why']}: {e['text']}" for one in judged for e in one.raised]
-    rejected = [(one.id, e) for one in judged for e in one.valid_rejected if e["why"] not in judging.DOCUMENTED]
     for name, entry in rejected[:LISTED]:
         lines.append(f"  valid rejected ({entry['why']}) {name} {entry['instance']}: {entry.get('explanation', '')}")
     return lines + ([f"  … {len(rejected) - LISTED} more in the JSON file"] if len(rejected) > LISTED else [])
+
+
+def shared(count: int, group: list[Judged]) -> str:
+    """`91 (1.86 %)`: a count with its share of the group."""
+    return f"{count:,} ({100 * count / len(group) if group else 0.0:.2f} %)"
+
+
+def cost_lines(judged: list[Judged]) -> list[str]:
+    """Quantiles of time and memory, the schemas that cost most, and those beyond the limits."""
+    alive = [one for one in judged if one.outcome.status != "lost"]
+    time_ms = summary((one.outcome.compile_s * 1000 for one in alive), (0.5, 0.99))
+    peak_mb = summary((one.outcome.peak_bytes / 2**20 for one in alive), (0.5, 0.99))
+    slowest = sorted(alive, key=lambda one: -one.outcome.compile_s)
+    largest = sorted(alive, key=lambda one: -one.outcome.peak_bytes)
+    beyond = [one for one in alive if one.outcome.compile_s > SLOW_S or one.outcome.peak_bytes > LARGE_BYTES]
+    return [
+        f"compile to first mask, processor ms: p50 {time_ms['p50']:.3g}, p99 {time_ms['p99']:.3g},"
+        f" max {time_ms['max']:.3g}; peak memory of the process, MB:"
+        f" p50 {peak_mb['p50']:.0f}, max {peak_mb['max']:.0f}",
+        "slowest: " + ", ".join(f"{one.id} {one.outcome.compile_s:.2f} s" for one in slowest[:5]),
+        "largest: " + ", ".join(f"{one.id} {one.outcome.peak_bytes / 2**20:.0f} MB" for one in largest[:5]),
+        f"over {SLOW_S:g} s or 1 GB: {', '.join(one.id for one in beyond) or 'none'}",
+    ]
 
 
 def kinds(judged: Iterable[Judged | SuiteJudged | CaseJudged], status: str) -> Counter[str]:
@@ -152,16 +181,24 @@ def maskbench_values(judged: list[Judged]) -> dict[str, Any]:
 
 
 def suite_body(options: argparse.Namespace) -> int:
-    groups = list(data.suite(options.draft, optional_formats=options.optional_formats))
-    formats = "known" if options.optional_formats else "annotation"
-    call = {"spelling": "any", "formats": formats, "dialect": data.DRAFTS[options.draft][0], "registry": data.remotes()}
+    """One draft's required or optional format files, or both of every draft."""
+    if options.draft != "all":
+        return suite_of_draft(options, options.draft, options.optional_formats)
+    codes = [suite_of_draft(options, draft, formats) for draft in data.DRAFTS for formats in (False, True)]
+    return max(codes)
+
+
+def suite_of_draft(options: argparse.Namespace, draft: str, optional_formats: bool) -> int:
+    groups = list(data.suite(draft, optional_formats=optional_formats))
+    formats = "known" if optional_formats else "annotation"
+    call = {"spelling": "any", "formats": formats, "dialect": data.DRAFTS[draft][0], "registry": data.remotes()}
     judged: list[SuiteJudged] = []
     for index, result in run(
         judging.judge_group,
         [(group, call) for group in groups],
         processes=options.processes,
         step_limit_s=options.step_limit,
-        title=f"draft {options.draft}",
+        title=f"draft {draft}",
     ):
         if isinstance(result, Lost):
             group = groups[index]
@@ -172,23 +209,35 @@ def suite_body(options: argparse.Namespace) -> int:
     files = sorted({one.file for one in judged})
     rows = [[name, *suite_counts([one for one in judged if one.file == name]).values()] for name in files]
     total = suite_counts(judged)
-    what = "optional/format" if options.optional_formats else "required"
+    what = "optional/format" if optional_formats else "required"
     lines = [
-        f"official suite, draft {options.draft}, {what} files: {sum(total.values()):,} cases;"
+        f"official suite, draft {draft}, {what} files: {sum(total.values()):,} cases;"
         f' spelling="any", formats="{formats}"',
         "",
         table(["file", *total], [*rows, ["all", *total.values()]]),
         "",
         f"cases refused by keyword: {counted(refused_cases(judged))}",
     ]
+    lines += [
+        f"  refused {one.file}: {one.description} ({len(one.verdicts)} cases): {', '.join(one.outcome.kinds)}"
+        for one in judged
+        if one.outcome.status in ("refused", "typed")
+    ]
+    if optional_formats:
+        unclaimed = sorted({one.file for one in judged if one.is_unclaimed})
+        lines.append(f"files of formats that are not claimed (annotations, reported): {', '.join(unclaimed) or 'none'}")
     wrong: list[str] = []
     for one in judged:
         for description, valid, verdict in one.verdicts:
             kind = classify(one, valid, verdict)
-            if kind not in ("right", "refused"):
+            if kind not in ("right", "refused", "not claimed"):
                 wrong.append(f"  {kind} {one.file}: {one.description}: {description} {one.outcome.message[:160]}")
     lines += wrong[: 2 * LISTED] + ([f"  … {len(wrong) - 2 * LISTED} more"] if len(wrong) > 2 * LISTED else [])
-    name = options.name or f"conformance-suite-{options.draft}{'-formats' if options.optional_formats else ''}"
+    name = (
+        options.name
+        if options.name and options.draft != "all"
+        else f"conformance-suite-{draft}{'-formats' if optional_formats else ''}"
+    )
     write_results(
         name, "\n".join(lines), {"total": total, "refused": refused_cases(judged), "groups": judged_dicts(judged)}
     )
@@ -201,12 +250,18 @@ def classify(one: SuiteJudged, valid: bool, verdict: bool | str) -> str:
         return "raised"
     if one.outcome.status in ("refused", "typed"):
         return "refused"
+    if verdict != valid and one.is_unclaimed:
+        return "not claimed"
     return "right" if verdict == valid else "wrongly accepted" if verdict else "wrongly rejected"
 
 
 def suite_counts(judged: list[SuiteJudged]) -> dict[str, int]:
     counts = Counter(classify(one, valid, verdict) for one in judged for _, valid, verdict in one.verdicts)
-    return {kind: counts[kind] for kind in ("right", "wrongly accepted", "wrongly rejected", "refused", "raised")}
+    return {kind: counts[kind] for kind in CLASSES}
+
+
+CLASSES = ("right", "wrongly accepted", "wrongly rejected", "refused", "raised", "not claimed")
+"""What a case of the suite may come to; a format that is only an annotation is not claimed."""
 
 
 def refused_cases(judged: list[SuiteJudged]) -> Counter[str]:

@@ -20,8 +20,8 @@ Every table is printed as the script left it in `benchmarks/results/`, beside a 
 
 What the columns mean: a schema is **compiled**, found **empty** (nothing satisfies it: a verdict too), or **refused**
 by the name of a keyword; **typed** are our other errors; **untyped** and **lost** (hung, crashed, out of memory) would
-be defects. **pass**: every instance got the right verdict. **but for spelling** counts also the schemas whose valid
-instances are rejected for nothing but a spelling that the options exclude.
+be defects. **pass**: every instance got the right verdict. **but for choices** counts also the schemas whose valid
+instances are rejected for nothing but a documented choice that the options name; each is listed with its reason.
 """
 
 SECTIONS: tuple[tuple[str, str, str], ...] = (
@@ -35,25 +35,33 @@ SECTIONS: tuple[tuple[str, str, str], ...] = (
         )
         for draft in ("2020-12", "2019-09", "7", "6", "4")
     ),
-    (
-        "conformance-suite-2020-12-formats",
-        "The official suite's optional formats, draft 2020-12",
-        "python -m benchmarks.conformance suite --draft 2020-12 --optional-formats",
+    *(
+        (
+            f"conformance-suite-{draft}-formats",
+            f"The official suite's optional formats, draft {draft}",
+            f"python -m benchmarks.conformance suite --draft {draft} --optional-formats",
+        )
+        for draft in ("2020-12", "2019-09", "7", "6", "4")
     ),
+    *(
+        (f"differential-{generator}", f"Random schemas beside two judges ({what})", f"python -m benchmarks.{command}")
+        for generator, what, command in (
+            ("own", "hard combinations", "differential"),
+            ("hypothesis", "by hypothesis-jsonschema", "differential --generator hypothesis"),
+        )
+    ),
+    ("samples", "Texts out of real schemas, judged twice", "python -m benchmarks.samples"),
+    ("emptiness", "Empty or barely inhabited", "python -m benchmarks.emptiness"),
     ("dead_ends", "No dead ends: random walks", "python -m benchmarks.dead_ends"),
+    (
+        "compile_time",
+        "Compile time over all real schemas",
+        ".venv-peers/bin/python -m benchmarks.compile_time",
+    ),
 )
 """(result file, heading, command), in the order of the page."""
 
 NOTES: dict[str, str] = {
-    "conformance-maskbench": """
-Valid instances are rejected for these reasons, each a choice that the options name:
-
-- *key order* (mode spaced only): where branches of `anyOf`, `oneOf` or `if` order the same names differently, the order
-  depends on the branch that holds; the re-sorted instance follows another branch.
-- *number spelling* (mode spaced only): instances write `1e-5` or more digits than the canonical spelling has.
-- *format*: the schema asks for a format that `formats="known"` enforces (`byte` is base64), and the instance breaks it;
-  the instances were labelled by a judge that does not know the format. `formats="annotation"` accepts them.
-""",
     "conformance-suite-2020-12-formats": """
 `idn-hostname` is an annotation, reported: the rules of IDNA 2008 look at whole labels. `hostname` takes ASCII labels
 without A-labels (`xn--…`), whose contents only decoding could check. `regex` takes a regular part of ECMA-262's

@@ -12,9 +12,12 @@ Each finding is shrunk to a minimal schema and instance. Exit code 1 if there is
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
+import os
 import random
 import re
+import signal
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -230,6 +233,8 @@ def _hypothesis_block(seed: str, block: int) -> list[Any]:
 def shrink_finding(finding: Finding, step: Step) -> Finding:
     """Task: the same kind of disagreement with as little schema and instance as possible."""
     step("shrinking")
+    if finding.kind.startswith(LOST):
+        return _shrink_lost(finding)
     if finding.kind in ("sampling raised", "sample invalid", "compiling raised"):
         parts: tuple[Any, ...] = (data.parse_json(finding.schema),)
     else:
@@ -241,6 +246,35 @@ def shrink_finding(finding: Finding, step: Step) -> Finding:
     small, _ = shrink(parts, fails)
     again = same_failure(finding.kind, *small) or finding
     return replace(finding, shrunk=(again.schema, again.instance), detail=again.detail)
+
+
+LOST = "lost"
+CHILD_LIMIT_S = 3
+
+
+def _shrink_lost(finding: Finding) -> Finding:
+    """A schema that hangs or crashes, made small by children that may: each tries what `examine_schema` does."""
+    schema = data.parse_json(finding.schema)
+    if not is_lost(schema):
+        return finding
+    (small,), _ = shrink((schema,), lambda one: is_schema(one) and is_lost(one), limit_s=50.0)
+    return replace(finding, shrunk=(data.json_text(small), ""))
+
+
+def is_lost(schema: Any) -> bool:
+    """Whether a child process that compiles, samples and asks a few instances ends by a signal."""
+    child = os.fork()
+    if child == 0:
+        signal.alarm(CHILD_LIMIT_S)
+        with contextlib.suppress(BaseException):
+            specification, _ = judging.compile_schema(data.json_text(schema), OPTIONS, first_mask=False)
+            if specification is not None:
+                for seed in range(2 * SAMPLES):
+                    specification.sample(seed, length=60)
+                for value in instances(random.Random(0), schema, INSTANCES):
+                    specification.accepts(data.json_text(value))
+        os._exit(0)
+    return os.WIFSIGNALED(os.waitpid(child, 0)[1])
 
 
 def same_failure(kind: str, schema: Any, value: Any = None) -> Finding | None:
@@ -291,11 +325,14 @@ class Total:
     explained: Counter[str] = field(default_factory=Counter)
     findings: list[Finding] = field(default_factory=list)
     slowest: list[tuple[float, str]] = field(default_factory=list)
+    examples: dict[str, str] = field(default_factory=dict)
 
     def add(self, one: Examined, origin: str) -> None:
         self.schemas += 1
         self.statuses[one.status] += 1
-        self.refused.update(one.kinds if one.status in ("refused", "typed") else ())
+        if one.status in ("refused", "typed"):
+            self.refused.update(one.kinds)
+            self.examples |= {kind: origin for kind in one.kinds if kind not in self.examples}
         self.counts.update(one.counts)
         self.counts["pairs"] += one.pairs
         self.explained.update(one.explained)
@@ -320,7 +357,7 @@ def run_pairs(
                 result = Examined("judges too slow")
             if isinstance(result, Lost):
                 schema = data.json_text(random_schema(random.Random(origin))) if generator == "own" else ""
-                kind = f"lost ({result.kind})"
+                kind = f"{LOST} ({result.kind})"
                 result = Examined("lost", findings=[Finding(kind, schema, "", f"at {result.step}", origin)])
             total.add(result, origin)
     total.findings = shrunk(total.findings, processes, most)
@@ -329,11 +366,11 @@ def run_pairs(
 
 def shrunk(findings: Sequence[Finding], processes: int = 1, most: int = 20) -> list[Finding]:
     """The first `most` findings made small, one of each, and the rest as they are."""
-    chosen = [one for one in findings if not one.kind.startswith("lost")][:most]
+    chosen = list(findings[:most])
     rest = [one for one in findings if one not in chosen]
     small: dict[tuple[str, str], Finding] = {}
     if chosen:
-        for index, result in run(shrink_finding, chosen, processes=processes, step_limit_s=60.0, title="shrinking"):
+        for index, result in run(shrink_finding, chosen, processes=processes, step_limit_s=90.0, title="shrinking"):
             one = chosen[index] if isinstance(result, Lost) else result
             small.setdefault((one.kind, (one.shrunk or (one.schema,))[0]), one)
     return [*small.values(), *rest]
@@ -352,6 +389,7 @@ def report(total: Total) -> str:
         f" numbers spelt otherwise: {total.counts['valid, spelt otherwise']:,}, limits met: {total.counts['limit']:,},"
         f" schemas lost to slow judges: {total.statuses['judges too slow']}",
         f"refused by keyword, or another error of ours: {counted(total.refused)}",
+        f"  the first of each: {', '.join(f'{kind} [{origin}]' for kind, origin in total.examples.items()) or 'none'}",
         f"slowest compile: {total.slowest[0][0]:.2f} s [{total.slowest[0][1]}]" if total.slowest else "",
         f"judges differ, explained: {counted(total.explained)}",
         f"findings: {counted(Counter(one.kind for one in total.findings))}",
@@ -363,7 +401,13 @@ def values_of(total: Total) -> dict[str, Any]:
     """The same for the JSON file."""
     counters = {name: dict(getattr(total, name)) for name in ("statuses", "refused", "counts", "explained")}
     findings = [asdict(one) for one in total.findings]
-    return {"schemas": total.schemas, **counters, "slowest": total.slowest, "findings": findings}
+    return {
+        "schemas": total.schemas,
+        **counters,
+        "slowest": total.slowest,
+        "examples": total.examples,
+        "findings": findings,
+    }
 
 
 def main() -> None:

@@ -31,8 +31,13 @@ Mode = Literal["any", "spaced"]
 MODES: dict[str, dict[str, Any]] = {"any": {"spelling": "any"}, "spaced": {"whitespace": "spaced"}}
 """The options of the two runs: (i) every spelling, the text of `json.dumps`; (ii) declared order, re-sorted text."""
 
-DOCUMENTED = ("number spelling", "key order", "lone surrogate")
-"""Reasons for rejecting a valid instance that are choices of the specification's spelling, not faults."""
+DOCUMENTED: dict[str, str] = {
+    "key order": "branches order the same names differently, and the instance follows another one",
+    "number spelling": "an exponent, or more digits than canonical numbers have",
+    "lone surrogate": "half of a surrogate pair, which no UTF-8 text holds",
+    "format": 'formats="known" enforces a format that whoever labelled the instance did not; our judge rejects it too',
+}
+"""Reasons for rejecting a valid instance that are choices which the options name, not faults."""
 
 
 @dataclass
@@ -63,7 +68,7 @@ class Judged:
         return self.outcome.status in ("compiled", "empty") and self.right == self.tests
 
     @property
-    def is_pass_but_for_spelling(self) -> bool:
+    def is_pass_but_for_choices(self) -> bool:
         explained = all(entry["why"] in DOCUMENTED for entry in self.valid_rejected)
         wrong = self.invalid_accepted or self.raised
         return self.outcome.status in ("compiled", "empty") and not wrong and explained
@@ -179,10 +184,18 @@ def _reason(row: data.Row, specification: Any, value: Any, texts: list[str], mod
         try:
             wider_specification = constrain.json_schema(row.schema_text, **(MODES[mode] | option))
             if any(wider_specification.accepts(text) for text in texts):
-                return name
+                is_judged_so = name != "format" or not _format_holds(row, value)
+                return name if is_judged_so else "format, though our judge takes it"
         except constrain.ConstrainError:
             continue
     return "unexplained" if _second_opinion(row, value) != "invalid" else "second judge: invalid too"
+
+
+def _format_holds(row: data.Row, value: Any) -> bool:
+    """Whether the corrected judge, which has formats of its own, takes the instance with its formats."""
+    from constrain.validation import json_schema
+
+    return json_schema.validate(row.schema, data.json_text(value, ascii=True), formats="known").ok
 
 
 def _explanation(specification: Any, text: str) -> str:
@@ -218,6 +231,8 @@ class SuiteJudged:
     description: str
     outcome: Outcome
     verdicts: list[tuple[str, bool, bool | str]]
+    is_unclaimed: bool = False
+    """A format of the schema is an annotation: no claim is made for it."""
 
 
 def judge_group(argument: tuple[data.SuiteGroup, dict[str, Any]], step: Step) -> SuiteJudged:
@@ -229,7 +244,9 @@ def judge_group(argument: tuple[data.SuiteGroup, dict[str, Any]], step: Step) ->
     for description, test in group.tests:
         step(description)
         verdicts.append((description, test.valid, accepts(specification, data.json_text(test.value, ascii=True))))
-    return SuiteJudged(group.file, group.description, outcome, verdicts)
+    entries = specification.report.entries if specification is not None else ()
+    unclaimed = any(entry.keyword == "format" and entry.status == "annotation" for entry in entries)
+    return SuiteJudged(group.file, group.description, outcome, verdicts, unclaimed)
 
 
 # ---------------------------------------------------------------- cases

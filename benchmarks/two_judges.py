@@ -181,6 +181,13 @@ def _parses_with_u(pattern: str) -> bool:
     return True
 
 
+def _contains_under_2019(schema: Any, value: Any) -> bool:
+    """`contains` beside or below `unevaluatedItems` in a schema of 2019-09."""
+    if not isinstance(schema, dict) or "2019-09" not in str(schema.get("$schema")):
+        return False
+    return {"contains", "unevaluatedItems"} <= {name for name, _ in _keywords(schema)}
+
+
 FAULTS: tuple[Fault, ...] = (
     Fault(
         SECOND,
@@ -189,6 +196,12 @@ FAULTS: tuple[Fault, ...] = (
         _mixes_old_forms,
     ),
     Fault(SECOND, "is given numbers as Python reads them, rounded to a float", _rounds_numbers),
+    Fault(
+        SECOND,
+        "lets `contains` evaluate items under 2019-09, whose `unevaluatedItems` heeds only `items`, `additionalItems`"
+        " and itself (core, 9.3.1.3); `contains` counts since 2020-12",
+        _contains_under_2019,
+    ),
     Fault(SECOND, "has no Annex B: a pattern that only that reads matches otherwise", _has_loose_pattern),
 )
 """Faults that were met, with what decides; `differential` and `samples` print how often each was needed."""

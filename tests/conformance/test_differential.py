@@ -104,6 +104,7 @@ def test_exponents_are_written_out_but_not_inside_strings():
         ({"multipleOf": 3}, "343968705613288240000.0", False),
         ({"maximum": 0.1}, "0.10000000000000000001", False),
         ({"pattern": "^[\\w-.]$"}, '"-"', True),
+        ({"$schema": data.DRAFTS["2019-09"][1], "contains": {}, "unevaluatedItems": False}, "[1]", False),
     ],
 )
 def test_a_listed_fault_of_a_judge_decides_for_the_other(schema: object, text: str, valid: bool):
