@@ -257,6 +257,10 @@ class Automaton {
     bool unknown;
     u32 depth = 0, bytes = 0;  // links and bytes up to here
   };
+  struct Spare {  // of the values of a place, those that did not come among the first that were looked at
+    std::vector<u32> values;
+    u32 looked_at = 0;
+  };
   struct Gather {
     std::vector<Entry> entries;
     bool accept = false;
@@ -317,7 +321,7 @@ class Automaton {
   u32 blocked(u32 items, u32 progress);
   bool allows_behind(const Frame& f, const std::string& item, State below, std::string_view rest);
   bool item_may_begin(u32 items, u32 place, u32 seen, std::string_view text, const std::string& other);
-  const std::vector<u32>& spare_values(u32 items, u32 place, u32 seen);
+  const std::vector<u32>& spare_values(u32 items, u32 place, u32 seen, size_t wanted);
   u32 listed_value(u32 items, u32 place, size_t n);
   std::vector<u32> unseen_values(u32 items, u32 place, u32 seen, size_t enough);
   u32 unique_rest(u32 i, Progress p, std::string* out);
@@ -366,7 +370,7 @@ class Automaton {
   std::vector<std::string> texts_;
   IdTable frame_table_, state_table_, progress_table_, capture_table_, seen_table_, text_table_, bitset_table_;
   PairMemo steps_, unions_, class_keys_, unique_items_, eligible_;
-  std::unordered_map<u64, std::vector<u32>> spare_values_;
+  std::unordered_map<u64, Spare> spare_values_;
   std::vector<TextNode> text_nodes_{{}};
   std::vector<Tracker> followed_{{0, kDead}};
   std::vector<std::vector<std::string>> text_lists_;

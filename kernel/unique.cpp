@@ -28,7 +28,8 @@ constexpr u32 kDeepestText = 200;  // arrays inside of each other in a text that
 constexpr u32 kMostRounds = 64;
 constexpr u32 kFewTexts = 4;         // texts of one value that are kept as such
 constexpr u32 kManyTexts = kNone - 1;
-constexpr size_t kSpare = 3;         // of these as many are kept
+constexpr size_t kSpare = 2;         // of these as many are wanted
+constexpr u32 kStrayBytes = 8;       // bytes behind which none of the values that came can follow: these are tried
 constexpr u32 kListedAhead = 64;     // values looked at for one that has not come
 constexpr size_t kMostEdges = 4'000'000;
 
@@ -377,7 +378,7 @@ u32 Automaton::part_of(const ItemsDef& def, const Progress& p, const Choice& c) 
 // so that what the item must differ from need not be made out before it begins.
 bool Automaton::has_next_item(u32 i, u32 place, u32 excluded) {
   const UniquePart& part = items_[i].parts[place];
-  if (!part.listing && !spare_values(i, place, excluded).empty()) return true;
+  if (!part.listing && !spare_values(i, place, excluded, 1).empty()) return true;
   const Term scalar = unique_item(i, place, excluded);
   if (scalar != kEmpty && terms.alive(scalar)) return true;
   if (part.general == kNone || costs_[part.general] == kUnbounded) return false;
@@ -472,7 +473,7 @@ bool Automaton::item_may_begin(u32 i, u32 place, u32 seen, std::string_view text
   UniquePart& part = items_[i].parts[place];
   if (part.listing) return false;
   const std::string value = value_of(other);
-  for (u32 n : spare_values(i, place, seen))
+  for (u32 n : spare_values(i, place, seen, kSpare))
     if (part.texts[n].starts_with(text) && texts_[seen_[part.values[n]].item] != value) return true;
   // A string that is spelled in one way, and not so.
   const size_t from = text.find_first_not_of(" \t\n\r");
@@ -487,19 +488,18 @@ bool Automaton::item_may_begin(u32 i, u32 place, u32 seen, std::string_view text
   return true;
 }
 
-// The first few values of the list of `place` that are not in the chain `seen`, by index.
-const std::vector<u32>& Automaton::spare_values(u32 i, u32 place, u32 seen) {
-  const u64 key = pair_key(items_[i].parts[place].id, seen);
-  if (auto it = spare_values_.find(key); it != spare_values_.end()) return it->second;
-  std::vector<u32> spare;
-  for (u32 n = 0; n < kListedAhead && spare.size() < kSpare; ++n) {
-    const u32 value = listed_value(i, place, n);
+// The first values of the list of `place` that are not in the chain `seen`, by index: as many as `wanted`, if there are.
+const std::vector<u32>& Automaton::spare_values(u32 i, u32 place, u32 seen, size_t wanted) {
+  Spare& spare = spare_values_[pair_key(items_[i].parts[place].id, seen)];
+  while (spare.looked_at < kListedAhead && spare.values.size() < wanted) {
+    const u32 value = listed_value(i, place, spare.looked_at);
     if (value == kNone) break;
     u32 k = seen;
     while (k != 0 && seen_[k].item != value) k = seen_[k].parent;
-    if (k == 0) spare.push_back(n);
+    if (k == 0) spare.values.push_back(spare.looked_at);
+    ++spare.looked_at;
   }
-  return spare_values_[key] = std::move(spare);
+  return spare.values;
 }
 
 // ---------------------------------------------------------------- differences
@@ -556,7 +556,8 @@ bool Automaton::can_differ(State inner, u32 seen) {
   return differences_.get(inner, seen) == 1;
 }
 
-// Appends a shortest completion, not empty, of `inner` that is none of `seen`.
+// Appends a completion, not empty, of `inner` that is none of `seen`: a shortest one, save that of the bytes that lead away
+// from all of `seen` only some are tried.
 bool Automaton::shortest_difference(State inner, u32 seen, std::string& out) {
   if (!goes_on(inner)) return false;
   if (seen == 0 && !accepts(inner)) {
@@ -590,9 +591,12 @@ bool Automaton::shortest_difference(State inner, u32 seen, std::string& out) {
       if (!may_end(v.inner, v.seen)) out += completion(v.inner);
       return true;
     }
+    u32 stray = 0;
+    const std::string straight = v.seen == 0 || accepts(v.inner) ? "" : completion(v.inner).substr(0, 1);
     legal_bytes(v.inner).each([&](u8 b) {
-      const State next = step(v.inner, b);
       const u32 after = step_tracker(v.seen, b);
+      if (after == 0 && ++stray > kStrayBytes && (straight.empty() || static_cast<u8>(straight[0]) != b)) return;
+      const State next = step(v.inner, b);
       if (next == kDead || !met.insert(pair_key(next, after)).second) return;
       visits.push_back({next, after, at, v.length + 1, b});
       queue.push({saturating_add(v.length + 1, cost(next)), v.length + 1, static_cast<u32>(visits.size() - 1)});
