@@ -243,7 +243,9 @@ void Automaton::refresh(MembersDef& def) {
   const u32 n = static_cast<u32>(def.members.size());
   def.extras = 0;
   for (auto& m : def.members) m.alive = costs_[m.value] != kUnbounded && terms.alive(m.key);
+  bool same_names = true;
   for (auto& c : def.classes) {
+    const bool was_alive = c.alive && c.count > 0;
     c.alive = costs_[c.value] != kUnbounded && terms.alive(c.body);
     if (c.alive && c.count == 0) {
       const bool many = terms.node(c.body).max_bytes == kUnbounded && terms.node(c.body).plain;
@@ -254,7 +256,9 @@ void Automaton::refresh(MembersDef& def) {
       c.count = many ? kManyNames : terms.cardinality(names, std::min<u64>(kManyNames, 4096));
     }
     if (c.alive) def.extras += c.count > 4096 ? kManyNames : c.count;
+    same_names = same_names && was_alive == (c.alive && c.count > 0);
   }
+  if (!same_names) planner_->forget_names(def.id);
   def.next_required.assign(n + 1, n);
   def.required_from.assign(n + 1, 0);
   def.alive_from.assign(n + 1, 0);

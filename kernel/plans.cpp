@@ -454,10 +454,11 @@ u64 Planner::signature(const std::vector<Way>& ways, u64 seed) const {
 }
 
 bool Planner::renew(u32 def, u64 signature) {
-  auto [it, fresh] = tables_.try_emplace(def);
-  if (!fresh && it->second.signature == signature) return false;
-  size_ -= it->second.costs.size();
-  it->second = Table{signature, {}, {}};
+  Table& table = tables_[def];
+  if (table.signature == signature) return false;
+  size_ -= table.costs.size();
+  table.costs.clear();
+  table.signature = signature;
   return true;
 }
 

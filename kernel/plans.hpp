@@ -36,6 +36,7 @@ class Planner {
   // Forgets what is known of a container if the costs of its values have changed; false if they have not.
   bool renew(const MembersDef& def);
   bool renew(const ItemsDef& def, u32 items);
+  void forget_names(u32 members) { tables_[members].lefts.clear(); }  // classes have come to life
   size_t bytes() const;
 
  private:

@@ -207,3 +207,32 @@ def test_conditions_that_take_too_long_to_plan_are_a_limit():
     wanted = (*((Bound(i, 1),) for i in range(30)), (Bound(None, 30, reached=False),))
     with pytest.raises(LimitExceeded):
         Recognizer(terms.GrammarSpec({"start": Members(members, (), OBJECT, conditions=wanted)}))
+
+
+@pytest.mark.parametrize("encoding", ["json", "json_any"])
+def test_items_that_must_differ_and_contain_two_of_a_kind(encoding: terms.Encoding):
+    """Numbers and strings, more of either than are needed."""
+    numbers = terms.Lexeme(terms.Repeat(terms.char_class([(49, 57)]), 1, None))
+    strings = terms.Lexeme(
+        terms.concat(
+            terms.Literal('"'),
+            terms.Encoded(terms.Repeat(terms.char_class([(97, 122)]), 0, None), encoding),
+            terms.Literal('"'),
+        )
+    )
+    item = Counted(terms.Choice((numbers, strings)), (Way(numbers, (0,)), Way(strings)))
+    array = Items(
+        (), item, ARRAY, 2, 4, unique=True, encoding=encoding, conditions=((Bound(0, 2),), (Bound(0, 4, False),))
+    )
+    recognizer = Recognizer(terms.GrammarSpec({"start": array}))
+    for good in ("[1,2]", '["a",1,"b",2]', "[11,1,111]"):
+        assert recognizer.accepts(good.encode()), good
+    for bad in ("[1,1]", '["a",1]', '["a","b","c"]', "[1,2,3,4]", '["a","a",1,2]'):
+        assert not recognizer.accepts(bad.encode()), bad
+    for beginning in ("[", '["a",', '["a","b",', "[1,2,3", '["a",1,"b', "[1,2,3,"):
+        state, read = recognizer.feed(recognizer.start, beginning.encode())
+        assert read == len(beginning)
+        assert recognizer.accepts(beginning.encode() + recognizer.completion(state)), beginning
+    state, _ = recognizer.feed(recognizer.start, b'["a","b",')
+    assert recognizer.legal_bytes(state) == b"123456789"
+    assert_same_masks_everywhere(array, most_states=25)

@@ -19,7 +19,7 @@ from constrain.matching.vocabulary import Vocabulary
 from tests.kernel.subjects import mask_ids, twin_of
 from tests.reference.grammar import Recognizer, State
 from tests.reference.regular import TwinLimit
-from tests.strategies import examples, grammars, small_members
+from tests.strategies import examples, grammars, small_counted_items, small_counted_members, small_members
 
 MOST_STATES = 300
 PIECES = (
@@ -30,6 +30,7 @@ PIECES = (
     '":',
     ":",
     "1",
+    "2",
     "0",
     "{",
     "}",
@@ -103,10 +104,13 @@ def judge(spec: terms.GrammarSpec, tokens: list[bytes], seed: int) -> None:
 TOKENS = st.sets(st.sampled_from(PIECES), max_size=8).map(lambda lost: [piece for piece in PIECES if piece not in lost])
 
 
+CONTAINERS = st.one_of(
+    small_members(st.just("json")), small_counted_members(st.just("json")), small_counted_items()
+).map(lambda term: terms.GrammarSpec({"start": term}))
+
+
 @examples(40)
-@given(
-    st.one_of(grammars(depth=1), small_members(st.just("json")).map(lambda m: terms.GrammarSpec({"start": m}))), TOKENS
-)
+@given(st.one_of(grammars(depth=1), CONTAINERS), TOKENS)
 def test_a_token_may_come_iff_tokens_can_complete_the_text(spec: terms.GrammarSpec, tokens: list[str]):
     try:
         judge(spec, [token.encode() for token in tokens], seed=len(tokens))

@@ -161,13 +161,12 @@ class Emitter:
         rest: Slot | None = others
         if (most is not None and most <= len(prefix)) or not self._emptiness.inhabited(others.child):
             rest, most = None, len(prefix) if most is None else min(most, len(prefix))
-        unique = record.unique
-        if unique is not None and (most is None or most > 1):
-            if prefix or (rest is not None and self._builder.shape_of(rest.child).has_containers):
-                self._refuse_unique(unique, "items of several schemas" if prefix else "arrays or objects")
-                unique = None
-        else:
-            unique = None
+        unique = record.unique is not None and (most is None or most > 1)
+        places = [*prefix, *([] if rest is None else [rest])]
+        if unique and plan is not None and not self._emptiness.always_differ(plan, places):
+            assert record.unique is not None
+            self._refuse_unique(record.unique)
+            unique = False
         inner = None if depth is None else depth + 1
         items = tuple([self._slot(slot, lambda child: self._item(child, inner)) for slot in prefix])
         least = record.min
@@ -186,9 +185,9 @@ class Emitter:
                 punctuation=self._spelling.array_marks(depth),
                 min_count=least,
                 max_count=most,
-                unique=unique is not None,
+                unique=unique,
                 encoding=self._spelling.encoding,
-                numbers=self._spelling.numbers if unique is None or rest is None else self._number_texts(rest.child),
+                numbers=self._number_texts(places) if unique else self._spelling.numbers,
                 conditions=conditions,
             )
         )
@@ -202,10 +201,12 @@ class Emitter:
         inhabited = [part for part in slot.parts if self._emptiness.inhabited(part.child)]
         return Counted(value, tuple([Way(text(part.child), part.counters) for part in inhabited]))
 
-    def _number_texts(self, rest: Child) -> OneOf["canonical", "any"]:
+    def _number_texts(self, slots: list[Slot]) -> OneOf["canonical", "any"]:
         """Whether a number's value has one text: also canonically a whole number may have two (`1`, `1.0`)."""
-        records = self._builder.shape_of(rest).numbers
-        one = all(r.finite is not None or r.constraint.integer for r in records)
+        shapes = [self._builder.shape_of(slot.child) for slot in slots]
+        if any(shape.has_containers for shape in shapes):
+            return "any"
+        one = all(r.finite is not None or r.constraint.integer for shape in shapes for r in shape.numbers)
         return self._spelling.numbers if one else "any"
 
     def _item(self, child: Child, depth: int | None) -> Grammar:
@@ -217,9 +218,10 @@ class Emitter:
             return Lexeme(concat(before, value.regular))
         return Sequence((Lexeme(before), value))
 
-    def _refuse_unique(self, path: str, what: str) -> None:
-        help = "remove it, or let items be scalars of one schema"
-        self._builder.findings.refuse(path, "uniqueItems", f"cannot be enforced yet over {what}", help)
+    def _refuse_unique(self, path: str) -> None:
+        reason = "cannot be enforced beside 'contains' or a negation that tells items apart of which there are few"
+        help = "let items have more values, or drop one of the two"
+        self._builder.findings.refuse(path, "uniqueItems", reason, help)
 
     # ------------------------------------------------------------ objects
 

@@ -10,7 +10,7 @@ assumption to take back. Only what is needed is explored: optional members are n
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from constrain.errors import LimitExceeded
@@ -24,6 +24,7 @@ from constrain.frontends.json_schema.number_witness import some_number
 from constrain.frontends.json_schema.obligations import (
     ArrayPlan,
     ObjectPlan,
+    Slot,
     class_names,
     plan_array,
     plan_object,
@@ -292,19 +293,49 @@ class Emptiness:
     def has_distinct(self, child: Child, count: int) -> bool:
         """True if at least `count` different values satisfy `child`; containers count as enough."""
         shape = self._builder.shape_of(child)
-        if shape.has_containers:
-            return True
+        return shape.has_containers or self._count_scalars(shape, count) >= count
+
+    def _count_scalars(self, shape: Shape, count: int) -> int:
+        """How many scalars are in `shape`, or `count` or more."""
         found = int(shape.null) + len(shape.booleans)
-        if found >= count:
-            return True
         terms: list[Regular] = [record.term() for record in shape.strings]
-        if terms:
+        if terms and found < count:
             found += _at_most(alternation(*terms), count)
         if found >= count or not shape.numbers:
-            return found >= count
+            return found
         # a whole number also has a text that ends in `.0` where it need not be an integer: count only the other
         spelled = alternation(*[number_term(record, "canonical") for record in shape.numbers])
-        return found + _at_most(intersection(spelled, _NOT_POINT_ZERO), count - found) >= count
+        return found + _at_most(intersection(spelled, _NOT_POINT_ZERO), count - found)
+
+    def always_differ(self, plan: ArrayPlan, slots: Sequence[Slot]) -> bool:
+        """True if every part of every slot has more values than an array ever needs of it to close."""
+        bounds = [bound.least for condition in plan.conditions for bound in condition]
+        enough = plan.record.min + len(plan.prefix) + sum(bounds) + 1
+        children = [child for slot in slots for child in _parts_of(slot) if self.inhabited(child)]
+        return all(self._is_rich(child, enough, 0) for child in children)
+
+    def _is_rich(self, child: Child, count: int, depth: int) -> bool:
+        """True if `child` surely has `count` values, which an array or object has that may grow."""
+        shape = self._builder.shape_of(child)
+        if not shape.has_containers:
+            return self.has_distinct(child, count)
+        if depth > 4:
+            return False
+        scalars = replace(shape, arrays=(), objects=())
+        if scalars.has_scalars and self._count_scalars(scalars, count) >= count:
+            return True
+        for record in shape.arrays:
+            if isinstance(record, ArrayShape) and not record.counts and self.record_is_inhabited(record):
+                grows = record.max is None and record.unique is None and self.inhabited(record.rest)
+                if grows or any(self._is_rich(item, count, depth + 1) for item in record.prefix[: record.min]):
+                    return True
+        for record in shape.objects:
+            if isinstance(record, ObjectShape) and not record.outside and self.record_is_inhabited(record):
+                grows = record.max is None and not record.patterns and self.inhabited(record.extra)
+                needed = [child_of(record, name) for name in record.required]
+                if grows or any(self._is_rich(member, count, depth + 1) for member in needed):
+                    return True
+        return False
 
 
 _NOT_POINT_ZERO = Not(concat(ANY_TEXT, Literal(".0")))
@@ -313,8 +344,12 @@ _NOT_POINT_ZERO = Not(concat(ANY_TEXT, Literal(".0")))
 def _children_of(plan: ObjectPlan | ArrayPlan) -> tuple[Child, ...]:
     children: dict[Child, None] = {}
     for slot in plan.slots:
-        children.update(dict.fromkeys([part.child for part in slot.parts] if slot.parts else [slot.child]))
+        children.update(dict.fromkeys(_parts_of(slot)))
     return tuple(children)
+
+
+def _parts_of(slot: Slot) -> list[Child]:
+    return [part.child for part in slot.parts] if slot.parts else [slot.child]
 
 
 def _at_most(term: Regular, limit: int) -> int:

@@ -64,7 +64,7 @@ def _records() -> Iterable[Keyword]:
     yield Keyword("additionalItems", TO_2019, "applicator", array)
     for name in ("minItems", "maxItems"):
         yield Keyword(name, ALL, "assertion", array)
-    yield Keyword("uniqueItems", ALL, "assertion", array, "conditional", "items that are scalars")
+    yield Keyword("uniqueItems", ALL, "assertion", array)
     yield Keyword("contains", FROM_6, "applicator", array, "refused")
     for name in ("minContains", "maxContains"):
         yield Keyword(name, FROM_2019, "assertion", array, "refused")
