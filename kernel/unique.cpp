@@ -163,7 +163,8 @@ Term Automaton::unique_item(u32 i, u32 place, u32 seen) {
   const UniquePart& part = def.parts[place];
   if (seen == 0 || part.scalar == kEmpty) return part.scalar;
   if (u32 known = unique_items_.get(part.id, seen); known != kNone) return known;
-  const bool blanks = terms.live_bytes(part.scalar).has(' ');
+  bool blanks = false;
+  for (char c : {' ', '\t', '\n', '\r'}) blanks = blanks || terms.live_bytes(part.scalar).has(static_cast<u8>(c));
   std::vector<Term> all{part.scalar};
   for (u32 k = seen; k != 0;) {
     all.push_back(exclusion(def, blanks, k));
