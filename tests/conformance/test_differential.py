@@ -16,26 +16,16 @@ PAIRS_BY_HYPOTHESIS = 500
 NIGHTLY_PARTS, NIGHTLY_PAIRS = 8, 25_000
 
 
-def no_step(name: str) -> None:
-    """Nobody watches the process."""
-
-
 def test_five_thousand_pairs_agree_with_the_judges():
-    total, number = differential.Total(), 0
-    while total.counts["pairs"] < PAIRS_IN_CI and number < PAIRS_IN_CI:
-        total.add(differential.examine(("ci", number, "own"), no_step), f"own ci {number}")
-        number += 1
-    assert [str(differential.shrink_finding(one, no_step)) for one in total.findings[:5]] == []
+    total = differential.run_pairs(PAIRS_IN_CI, "ci", processes=1, most=5)
+    assert [str(one) for one in total.findings] == []
     assert total.counts["pairs"] >= PAIRS_IN_CI
 
 
 def test_schemas_by_hypothesis_jsonschema_agree_with_the_judges():
     pytest.importorskip("hypothesis_jsonschema", reason="hypothesis-jsonschema is not installed")
-    total, number = differential.Total(), 0
-    while total.counts["pairs"] < PAIRS_BY_HYPOTHESIS and number < PAIRS_BY_HYPOTHESIS:
-        total.add(differential.examine(("ci", number, "hypothesis"), no_step), f"hypothesis ci {number}")
-        number += 1
-    assert [str(differential.shrink_finding(one, no_step)) for one in total.findings[:5]] == []
+    total = differential.run_pairs(PAIRS_BY_HYPOTHESIS, "ci", generator="hypothesis", processes=1, most=5)
+    assert [str(one) for one in total.findings] == []
 
 
 @pytest.mark.slow
