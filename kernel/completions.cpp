@@ -44,13 +44,13 @@ u32 Automaton::gram_cost(Gram g) {
     }
     case GramKind::Members: {
       refresh(members_[n.a]);
-      if (members_[n.a].counting.active()) planner_->forget();
+      if (members_[n.a].counting.active() && !planner_->renew(members_[n.a])) return costs_[g];
       u32 open = term_text(members_[n.a].mark.open, nullptr);
       return saturating_add(open, members_rest(n.a, {}, false, nullptr));
     }
     case GramKind::Items: {
       refresh(items_[n.a]);
-      if (items_[n.a].counting.active()) planner_->forget();
+      if (items_[n.a].counting.active() && !planner_->renew(items_[n.a], n.a)) return costs_[g];
       u32 open = term_text(items_[n.a].mark.open, nullptr);
       return saturating_add(open, items_rest(n.a, {}, nullptr));
     }
@@ -61,7 +61,7 @@ u32 Automaton::gram_cost(Gram g) {
 u32 Automaton::gram_text(Gram g, std::string* out) {
   if (!out || costs_[g] == kUnbounded) return costs_[g];
   DepthGuard guard(depth_);
-  check_depth(depth_);
+  check_depth(depth_ * 8);  // large frames: the stack is short for them
   const GramNode n = grams_[g];
   switch (n.kind) {
     case GramKind::Lexeme:
@@ -117,14 +117,40 @@ u32 Automaton::members_rest(u32 m, Progress p, bool at_key, std::string* out) {
   u64 need = whole.min_count > have ? whole.min_count - have : 0;
   if (at_key && chosen.empty() && need == 0) need = 1;
   if (need > 0 && have + need > whole.max_count) return kUnbounded;
-  std::stable_sort(spare.begin(), spare.end(), [&](u32 a, u32 b) {
-    return costs_[whole.members[a].value] < costs_[whole.members[b].value];
-  });
-  for (u32 i = 0; i < spare.size() && need > 0; ++i, --need) chosen.push_back({spare[i], whole.members[spare[i]].value});
+  if (need == 0) return members_text(m, p, at_key, std::move(chosen), {}, 0, out);
+  // What is not required, cheapest first: else a member could be chosen that needs this very object inside.
+  struct Supplier {
+    u32 cost, index;
+    bool extra;
+  };
+  std::vector<Supplier> suppliers;
+  for (u32 i : spare) {
+    const MemberDef& def = whole.members[i];
+    suppliers.push_back({saturating_add(terms.shortest_length(def.key), costs_[def.value]), i, false});
+  }
+  for (u32 c = 0; c < whole.classes.size(); ++c) {
+    if (!whole.classes[c].alive) continue;
+    const Term key = class_key(m, c, p.written);
+    if (!terms.alive(key)) continue;
+    suppliers.push_back({saturating_add(terms.shortest_length(key), costs_[members_[m].classes[c].value]), c, true});
+  }
+  std::stable_sort(suppliers.begin(), suppliers.end(), [](const Supplier& a, const Supplier& b) { return a.cost < b.cost; });
   std::vector<ExtraText> extras;
-  if (need > 0)
-    for (u32 c = 0; c < whole.classes.size(); ++c)
-      if (whole.classes[c].alive) extras.push_back({c, static_cast<u32>(need), whole.classes[c].value});
+  u64 wanted = need;
+  for (const Supplier& s : suppliers) {
+    if (need == 0) break;
+    if (s.extra) {
+      const u32 amount = static_cast<u32>(std::min(need, planner_->names_left(m, s.index, p.written)));
+      extras.push_back({s.index, amount, members_[m].classes[s.index].value});
+      need -= amount;
+    } else {
+      chosen.push_back({s.index, members_[m].members[s.index].value});
+      --need;
+      --wanted;
+    }
+  }
+  if (need > 0) return kUnbounded;
+  need = wanted;
   return members_text(m, p, at_key, std::move(chosen), extras, static_cast<u32>(need), out);
 }
 

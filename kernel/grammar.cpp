@@ -239,12 +239,22 @@ void Automaton::finish(Gram start) {
   }
   for (auto& def : members_) refresh(def);
   for (auto& def : items_) refresh(def);
-  planner_->forget();
   start_ = kDead;
   if (costs_[start] == kUnbounded) return;
   Gather g;
   open_gram(g, start, kDone);
   start_ = close(g);
+}
+
+static void note_advancing(std::vector<Advancing>& list, const std::vector<Way>& ways, u32 place, u32 more = 0) {
+  for (const Way& w : ways) {
+    if (!w.alive) continue;
+    for (u32 c : w.counters) {
+      auto& places = list[c].places;
+      if (more > 0) list[c].more = more;
+      else if (places.empty() || places.back() != place) places.push_back(place);
+    }
+  }
 }
 
 void Automaton::refresh(MembersDef& def) {
@@ -275,19 +285,26 @@ void Automaton::refresh(MembersDef& def) {
   for (auto& c : def.classes) refresh(c.ways);
   def.counted.clear();
   def.spare.clear();
+  def.advancing.assign(def.counting.caps.size(), {});
   for (u32 i = 0; i < n; ++i) {
     MemberDef& m = def.members[i];
     refresh(m.ways);
     const bool counts = std::any_of(m.ways.begin(), m.ways.end(), [](const Way& w) { return w.alive && !w.counters.empty(); });
     if (m.alive && counts) def.counted.push_back(i);
     else if (m.alive && !m.required) def.spare.push_back(i);
+    if (m.alive) note_advancing(def.advancing, m.ways, i);
   }
+  for (u32 c = 0; c < def.classes.size(); ++c)
+    if (def.classes[c].alive) note_advancing(def.advancing, def.classes[c].ways, kNone, c + 1);
 }
 
 void Automaton::refresh(ItemsDef& def) {
   def.reachable = def.max_count;
   for (auto& ways : def.prefix_ways) refresh(ways);
   refresh(def.rest_ways);
+  def.advancing.assign(def.counting.caps.size(), {});
+  for (u32 i = 0; i < def.prefix_ways.size(); ++i) note_advancing(def.advancing, def.prefix_ways[i], i);
+  note_advancing(def.advancing, def.rest_ways, kNone, 1);
   if (def.unique) {
     if (!terms.alive(def.item)) def.reachable = 0;
     return;

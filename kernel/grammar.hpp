@@ -26,6 +26,14 @@ using Gram = u32;   // a grammar term
 using State = u32;  // an interned set of stacks
 constexpr State kDead = 0, kDone = 1;
 
+struct Advancing {           // what may advance one counter
+  std::vector<u32> places;  // declared members, or items of the prefix, ascending
+  u32 more = 0;             // the number, from 1, of the last class of names, or of the rest; 0: none
+  size_t from(u32 place) const {
+    return static_cast<size_t>(places.end() - std::lower_bound(places.begin(), places.end(), place));
+  }
+};
+
 struct MemberDef {
   std::string name;  // UTF-8
   Gram value;
@@ -68,6 +76,7 @@ struct MembersDef {
   std::vector<u32> required_from, alive_from;
   u64 extras = 0;                     // names of all live classes, capped
   std::vector<u32> counted, spare;    // with conditions: members that advance counters; optional live ones that do not
+  std::vector<Advancing> advancing;   // by counter
 };
 
 struct ItemsDef {
@@ -82,6 +91,7 @@ struct ItemsDef {
   Counting counting;
   std::vector<std::vector<Way>> prefix_ways;  // none without conditions
   std::vector<Way> rest_ways;
+  std::vector<Advancing> advancing;  // by counter
   u32 reachable = 0;   // max_count, or the first place whose item is dead
   const std::vector<Way>& ways(u32 place) const { return place < prefix_ways.size() ? prefix_ways[place] : rest_ways; }
 };

@@ -27,13 +27,14 @@ u32 Planner::class_of(const MembersDef& def, u32 text) {
 
 std::vector<u32> Planner::names_left(u32 m, u32 written) {
   const MembersDef& def = a_.members_[m];
-  if (const u32 known = lefts_.get(m, written); known != kNone) return a_.vectors_.get(known, def.classes.size());
+  auto& lefts = tables_[m].lefts;
+  if (auto it = lefts.find(written); it != lefts.end()) return a_.vectors_.get(it->second, def.classes.size());
   std::vector<u32> left;
   for (const NameClassDef& c : def.classes)
     left.push_back(!c.alive ? 0 : c.count > 4096 ? kUnbounded : static_cast<u32>(c.count));
   for (u32 i = written; i != 0; i = a_.seen_[i].parent)
     if (const u32 c = class_of(def, a_.seen_[i].item); c < left.size() && left[c] != kUnbounded && left[c] > 0) --left[c];
-  lefts_.put(m, written, a_.vectors_.id_of(left));
+  lefts.emplace(written, a_.vectors_.id_of(left));
   return left;
 }
 
@@ -83,6 +84,10 @@ Planner::PlanKey Planner::start_items(u32 i, const Progress& p) {
   return key;
 }
 
+u32 Planner::decided(const PlanKey& key, u32 member) const {
+  return a_.members_[key.def].any_order ? a_.with_bit(key.place, member) : key.place + 1;
+}
+
 // The member that is decided next; kNone if all are.
 u32 Planner::next_counted(const PlanKey& key) const {
   const MembersDef& def = a_.members_[key.def];
@@ -92,7 +97,7 @@ u32 Planner::next_counted(const PlanKey& key) const {
   return kNone;
 }
 
-// Skips stages in which there is nothing to decide.
+// Skips stages, and members, where there is nothing to decide.
 Planner::PlanKey Planner::forward(PlanKey key) {
   const MembersDef& def = a_.members_[key.def];
   const u32 classes = static_cast<u32>(def.classes.size());
@@ -103,70 +108,54 @@ Planner::PlanKey Planner::forward(PlanKey key) {
     key.left = stage <= classes ? left[stage - 1] : 0;
   };
   if (key.stage == 0) {
-    if (next_counted(key) != kNone) {
-      settle(key);
-      return key;
+    settle(key);
+    const std::vector<u32> counts = a_.vectors_.get(key.counters, def.counting.caps.size());
+    u32 next = next_counted(key);
+    auto says_nothing = [&](const MemberDef& m) {
+      return !m.required && std::none_of(m.ways.begin(), m.ways.end(), [&](const Way& w) {
+        return w.alive && def.counting.moves(w, counts);
+      });
+    };
+    // Where it does not matter how many there are, neither do members that advance nothing any more.
+    while (key.pool == 0 && next != kNone && says_nothing(def.members[next])) {
+      key.place = decided(key, next);
+      next = next_counted(key);
     }
+    if (next != kNone) return key;
     key.place = 0;
     enter(1);
   }
-  auto counts = [](const std::vector<Way>& ways) {
+  auto counted = [](const std::vector<Way>& ways) {
     return std::any_of(ways.begin(), ways.end(), [](const Way& w) { return w.alive && !w.counters.empty(); });
   };
-  while (key.stage <= classes && (key.left == 0 || !counts(def.classes[key.stage - 1].ways))) enter(key.stage + 1);
+  while (key.stage <= classes && (key.left == 0 || !counted(def.classes[key.stage - 1].ways))) enter(key.stage + 1);
   settle(key);
   return key;
 }
 
-// Counters that the stages from `key` on may advance.
-const std::vector<u8>& Planner::later(const PlanKey& key) {
-  auto [it, fresh] = later_.try_emplace(key.def);
-  Later& found = it->second;
-  const bool items = key.def & kItems;
-  const Counting& counting = items ? a_.items_[key.def & ~kItems].counting : a_.members_[key.def].counting;
-  if (fresh) {
-    auto prepend = [&](std::vector<std::vector<u8>>& list, std::vector<u8> behind, const std::vector<Way>& ways) {
-      for (const Way& w : ways)
-        if (w.alive)
-          for (u32 c : w.counters) behind[c] = 1;
-      list.push_back(std::move(behind));
-    };
-    std::vector<u8> none(counting.caps.size(), 0);
-    found.classes.push_back(none);
-    if (items) {
-      const ItemsDef& def = a_.items_[key.def & ~kItems];
-      prepend(found.places, none, def.rest_ways);
-      for (size_t i = def.prefix.size(); i-- > 0;) prepend(found.places, found.places.back(), def.prefix_ways[i]);
-    } else {
-      const MembersDef& def = a_.members_[key.def];
-      for (size_t c = def.classes.size(); c-- > 0;)
-        prepend(found.classes, found.classes.back(), def.classes[c].alive ? def.classes[c].ways : std::vector<Way>());
-      found.places.push_back(found.classes.back());
-      for (size_t k = def.counted.size(); k-- > 0;)
-        prepend(found.places, found.places.back(), def.members[def.counted[k]].ways);
-    }
-    std::reverse(found.places.begin(), found.places.end());
-    std::reverse(found.classes.begin(), found.classes.end());
+// Whether what may come from `key` on can advance `counter` so many times.
+bool Planner::can_advance(const PlanKey& key, u32 counter, u32 times) const {
+  if (key.def & kItems) {
+    const Advancing& by = a_.items_[key.def & ~kItems].advancing[counter];
+    return by.more > 0 || by.from(key.count) >= times;
   }
-  if (items) return found.places[std::min<size_t>(key.count, found.places.size() - 1)];
-  if (key.stage > 0) return found.classes[std::min<size_t>(key.stage - 1, found.classes.size() - 1)];
-  const MembersDef& def = a_.members_[key.def];
-  const auto next = std::lower_bound(def.counted.begin(), def.counted.end(), next_counted(key));
-  return found.places[static_cast<size_t>(next - def.counted.begin())];
+  const Advancing& by = a_.members_[key.def].advancing[counter];
+  if (key.stage > 0) return by.more >= key.stage;
+  return by.more > 0 || by.from(next_counted(key)) >= times;
 }
 
 void Planner::settle(PlanKey& key) {
   const Counting& counting =
       key.def & kItems ? a_.items_[key.def & ~kItems].counting : a_.members_[key.def].counting;
-  const std::vector<u8>& moving = later(key);
   std::vector<u32> counts = a_.vectors_.get(key.counters, counting.caps.size());
   std::vector<u8> open(counts.size(), 0);
   for (u32 k = 0; k < counting.conditions.size(); ++k) {
     if (a_.has_bit(key.settled, k)) continue;
     bool settled = false, possible = false;
     for (const Bound& b : counting.conditions[k]) {
-      const bool reached = (b.counter == kNone ? key.count : counts[b.counter]) >= b.least;
-      const bool moves = b.counter == kNone || moving[b.counter];
+      const u32 n = b.counter == kNone ? key.count : counts[b.counter];
+      const bool reached = n >= b.least;
+      const bool moves = reached || b.counter == kNone || can_advance(key, b.counter, b.least - n);
       settled = settled || (reached == b.reached && (reached || !moves));
       possible = possible || (!reached && (moves || !b.reached));
     }
@@ -210,7 +199,7 @@ void Planner::steps(const PlanKey& key, std::vector<Step>& out) {
   if (key.stage == 0) {
     const u32 i = next_counted(key);
     const MemberDef& member = def.members[i];
-    behind.place = def.any_order ? a_.with_bit(key.place, i) : key.place + 1;
+    behind.place = decided(key, i);
     if (!member.required) out.push_back({0, i, kNone, kNone, forward(behind)});
     if (full || !member.alive) return;
     const u32 name = a_.term_text(member.key, nullptr);
@@ -333,23 +322,26 @@ Planner::Filling Planner::fill_items(const PlanKey& key) {
 // ---------------------------------------------------------------- plans
 
 u32 Planner::plan(const PlanKey& goal) {
-  if (auto it = costs_.find(goal); it != costs_.end()) return it->second;
+  if (goal.lost) return kUnbounded;
+  auto& costs = tables_[goal.def].costs;
+  if (auto it = costs.find(goal); it != costs.end()) return it->second;
   std::vector<PlanKey> open{goal};
   std::vector<Step> list;
   while (!open.empty()) {
     const PlanKey key = open.back();
-    if (costs_.contains(key)) {
+    if (costs.contains(key)) {
       open.pop_back();
       continue;
     }
     a_.terms.deadline.check();
     list.clear();
-    const Filling end = key.lost ? Filling{} : key.def & kItems ? fill_items(key) : fill(key);
+    const Filling end = key.def & kItems ? fill_items(key) : fill(key);
     u32 best = end.cost;
     bool ready = true;
-    if (!key.lost && (best == kUnbounded || end.more > 0)) steps(key, list);
+    if (best == kUnbounded || end.more > 0) steps(key, list);
     for (const Step& s : list) {
-      if (auto it = costs_.find(s.next); it != costs_.end()) {
+      if (s.next.lost) continue;
+      if (auto it = costs.find(s.next); it != costs.end()) {
         best = std::min(best, saturating_add(s.cost, it->second));
       } else {
         ready = false;
@@ -357,12 +349,13 @@ u32 Planner::plan(const PlanKey& goal) {
       }
     }
     if (!ready) continue;
-    if (costs_.size() >= a_.limits.plans)
+    if (size_ >= a_.limits.plans)
       throw LimitError("states", "how a container with conditions is completed takes too long to decide");
-    costs_.emplace(key, best);
+    costs.emplace(key, best);
+    ++size_;
     open.pop_back();
   }
-  return costs_.at(goal);
+  return costs.at(goal);
 }
 
 std::vector<Planner::Step> Planner::follow(PlanKey& key) {
@@ -448,12 +441,34 @@ u32 Planner::items_rest(u32 i, Progress p, std::string* out) {
   return saturating_add(total, a_.term_text(def.mark.close, out));
 }
 
-void Planner::forget() {
-  costs_.clear();
-  later_.clear();
-  lefts_ = PairMemo();
+// ---------------------------------------------------------------- what is remembered
+
+u64 Planner::signature(const std::vector<Way>& ways, u64 seed) const {
+  for (const Way& w : ways) seed = mix(seed, a_.costs_[w.value]);
+  return seed;
 }
 
-size_t Planner::bytes() const { return costs_.size() * (sizeof(PlanKey) + 32) + lefts_.bytes(); }
+bool Planner::renew(u32 def, u64 signature) {
+  auto [it, fresh] = tables_.try_emplace(def);
+  if (!fresh && it->second.signature == signature) return false;
+  size_ -= it->second.costs.size();
+  it->second = Table{signature, {}, {}};
+  return true;
+}
+
+bool Planner::renew(const MembersDef& def) {
+  u64 h = 73;
+  for (const MemberDef& m : def.members) h = signature(m.ways, mix(h, a_.costs_[m.value]));
+  for (const NameClassDef& c : def.classes) h = signature(c.ways, mix(h, a_.costs_[c.value]));
+  return renew(def.id, h);
+}
+
+bool Planner::renew(const ItemsDef& def, u32 items) {
+  u64 h = signature(def.rest_ways, 79);
+  for (const auto& ways : def.prefix_ways) h = signature(ways, h);
+  return renew(items | kItems, h);
+}
+
+size_t Planner::bytes() const { return size_ * (sizeof(PlanKey) + 32); }
 
 }  // namespace constrain

@@ -6,9 +6,9 @@
 // one of its ways; at the end more items that advance nothing. What is decided depends on the stage, the count and the
 // counters alone, so it is remembered by these (`PlanKey`) and shared by all states that lead there.
 //
-// A condition is settled as soon as it holds for good: what is reached stays reached, and what no later stage advances
-// stays below. Counters that only settled conditions speak of are forgotten, and a condition that can hold no more ends
-// the search at once; so n names that each settle one condition make n keys, not 2ⁿ.
+// A condition is settled as soon as it holds for good: what is reached stays reached, and what too few later members
+// advance stays below. Counters that only settled conditions speak of are forgotten, and a condition that can hold no
+// more ends the search at once; so n names that each settle one condition make n keys, not 2ⁿ.
 //
 // Invariant: a plan is finite iff some members or items complete the container. Its cost is that of what it would write,
 // save that every name of a class counts as its shortest one.
@@ -33,7 +33,9 @@ class Planner {
   // member must come, and what stands before its name is written.
   u32 members_rest(u32 members, const Progress& p, bool at_key, std::string* out);
   u32 items_rest(u32 items, Progress p, std::string* out);
-  void forget();  // the costs of grammar terms have changed
+  // Forgets what is known of a container if the costs of its values have changed; false if they have not.
+  bool renew(const MembersDef& def);
+  bool renew(const ItemsDef& def, u32 items);
   size_t bytes() const;
 
  private:
@@ -67,14 +69,22 @@ class Planner {
   struct Filling {
     u32 cost = kUnbounded, more = 0;
   };
+  struct Table {
+    u64 signature = 0;  // of the costs that it was made from
+    std::unordered_map<PlanKey, u32, Hash> costs;
+    std::unordered_map<u32, u32> lefts;  // by the names written: a vector of those left
+  };
   static constexpr u32 kItems = 1u << 31;
 
   Start start(u32 members, const Progress& p, bool at_key);
   PlanKey start_items(u32 items, const Progress& p);
   PlanKey forward(PlanKey key);
   void settle(PlanKey& key);
-  const std::vector<u8>& later(const PlanKey& key);
+  bool can_advance(const PlanKey& key, u32 counter, u32 times) const;
+  bool renew(u32 def, u64 signature);
+  u64 signature(const std::vector<Way>& ways, u64 seed) const;
   u32 next_counted(const PlanKey& key) const;
+  u32 decided(const PlanKey& key, u32 member) const;  // the place behind it
   void steps(const PlanKey& key, std::vector<Step>& out);
   void item_steps(const PlanKey& key, std::vector<Step>& out);
   Filling fill(const PlanKey& key);
@@ -87,14 +97,9 @@ class Planner {
   u32 class_of(const MembersDef& def, u32 text);
   u32 overhead(const Punctuation& mark, u32 count);
 
-  struct Later {  // of each place, and of each class behind them: counters that it or a later one may advance
-    std::vector<std::vector<u8>> places, classes;
-  };
-
   Automaton& a_;
-  std::unordered_map<u32, Later> later_;
-  std::unordered_map<PlanKey, u32, Hash> costs_;
-  PairMemo lefts_;  // (members, names written) → vector
+  std::unordered_map<u32, Table> tables_;
+  size_t size_ = 0;  // keys in all tables
 };
 
 }  // namespace constrain

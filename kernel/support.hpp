@@ -192,7 +192,7 @@ struct Limits {
   u32 liveness = 400'000;      // derivatives visited to decide one emptiness question
   u32 completion = 1u << 26;   // bytes of a completion that is written out
   u32 depth = 20'000;          // nesting of frames that one expansion may open
-  u32 plans = 1'000'000;       // remembered answers of how a container with conditions is completed
+  u32 plans = 500'000;         // remembered answers of how a container with conditions is completed
 };
 
 }  // namespace constrain

@@ -227,7 +227,7 @@ class NameReader(Reader):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ItemsTerm(Term):
-    """`rest` has no way if no more items are allowed; `rest_nodes` are the nodes of its ways where items must differ."""
+    """`rest` has no way if no more items are allowed; `rest_nodes`: of its ways, where items must differ."""
 
     term: terms.Items
     counting: Counting

@@ -112,6 +112,8 @@ def _outside_numbers(records: tuple[NumberShape, ...], at: str) -> tuple[NumberS
             negated: tuple[NumberShape, ...] = (NumberShape(without=points),)
         else:
             negated = (NumberShape(without=(record.constraint,)), *[NumberShape(c) for c in record.without])
+        if record.plain or record.pointed:
+            negated = (*negated, NumberShape(plain=record.pointed, pointed=record.plain))
         outside = product(outside, negated, meet_numbers, at)
     return outside
 

@@ -9,6 +9,7 @@ differ). It never looks into a child: whether a conjunction of children is empty
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from constrain.errors import LimitExceeded
@@ -83,9 +84,10 @@ def _merge_numbers(records: list[NumberShape]) -> tuple[NumberShape, ...]:
     if len(finite) <= 1 or ANY_NUMBER in records:
         return _merge(records, ANY_NUMBER)
     merged: list[NumberShape] = []
-    for plain in (False, True):
-        values = tuple(dict.fromkeys(v for r in finite if r.plain == plain for v in r.finite or ()))
-        merged += [NumberShape(finite=values, plain=plain)] if values else []
+    for plain, pointed in ((False, False), (True, False), (False, True)):
+        alike = [record for record in finite if (record.plain, record.pointed) == (plain, pointed)]
+        values = tuple(dict.fromkeys(value for record in alike for value in record.finite or ()))
+        merged += [NumberShape(finite=values, plain=plain, pointed=pointed)] if values else []
     return (*dict.fromkeys([r for r in records if r.finite is None]), *merged)
 
 
@@ -154,21 +156,26 @@ def meet_numbers(left: NumberShape, right: NumberShape) -> NumberShape | None:
         return right
     if right is ANY_NUMBER:
         return left
+    plain, pointed = left.plain or right.plain, left.pointed or right.pointed
+    if plain and pointed:
+        return None
     if right.finite is not None:
         left, right = right, left
     if left.finite is not None:
-        values = tuple([value for value in left.finite if number_in(right, value)])
-        return NumberShape(finite=values, plain=left.plain or right.plain) if values else None
+        spelled = replace(right, plain=False, pointed=False) if right.plain or right.pointed else right
+        values = tuple([value for value in left.finite if number_in(spelled, value)])
+        return NumberShape(finite=values, plain=plain, pointed=pointed) if values else None
     constraint = numbers.intersect(left.constraint, right.constraint)
     if numbers.is_empty_constraint(constraint):
         return None
     without = tuple(dict.fromkeys(left.without + right.without))
-    return NumberShape(constraint, without, plain=left.plain or right.plain)
+    return NumberShape(constraint, without, plain=plain, pointed=pointed)
 
 
 def number_in(record: NumberShape, value: numbers.Decimal) -> bool:
     """True if `value` belongs to `record`; the exponent of a Decimal tells how it was written."""
-    if record.plain and value.as_tuple().exponent != 0:
+    has_point = value.as_tuple().exponent != 0
+    if has_point if record.plain else record.pointed and not has_point:
         return False
     if record.finite is not None:
         return value in record.finite

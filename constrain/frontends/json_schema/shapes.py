@@ -76,13 +76,15 @@ INTEGER = NumberConstraint(None, None, False, False, (), True)
 class NumberShape:
     """Numbers of `constraint` and of none of `without`; or, if `finite` is given, just those values.
 
-    `plain` allows only texts without a point or an exponent: in draft 4, `1.0` is no integer.
+    `plain` allows only texts without a point or an exponent: in draft 4, `1.0` is no integer. `pointed` allows only the
+    others.
     """
 
     constraint: NumberConstraint = FREE_NUMBER
     without: tuple[NumberConstraint, ...] = ()
     finite: tuple[Decimal, ...] | None = None
     plain: bool = False
+    pointed: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

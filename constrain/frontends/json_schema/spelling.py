@@ -30,6 +30,7 @@ from constrain.grammar.terms import (
     alternation,
     char_class,
     concat,
+    intersection,
 )
 
 MAX_BLANKS = 64
@@ -45,6 +46,8 @@ _FREE_STRING: dict[Encoding, Regular] = {
 
 def number_term(record: NumberShape, spelling: numbers.Spelling) -> Regular:
     """The JSON texts of the numbers in `record`."""
+    if record.pointed:
+        return intersection(number_term(replace(record, pointed=False), spelling), _POINTED)
     if record.finite is not None:
         values = [value for value in record.finite if not record.plain or value == value.to_integral_value()]
         return alternation(*[numbers.number_language(_point(value, record.plain), spelling) for value in values])
@@ -54,6 +57,9 @@ def number_term(record: NumberShape, spelling: numbers.Spelling) -> Regular:
     if not record.without:
         return numbers.number_language(constraint, spelling)
     return language_without(constraint, record.without, spelling)
+
+
+_POINTED = concat(ANY_TEXT, char_class([(0x2E, 0x2E), (0x45, 0x45), (0x65, 0x65)]), ANY_TEXT)
 
 
 def _point(value: Decimal, plain: bool) -> numbers.NumberConstraint:

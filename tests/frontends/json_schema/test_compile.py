@@ -252,3 +252,18 @@ def test_limits_name_their_place(keywords: Any) -> None:
     error = error_of({"type": "object", "properties": {"x": keywords}})
     assert isinstance(error, LimitExceeded | PatternError)
     assert (error.at or "").startswith("#/properties/x")
+
+
+@pytest.mark.parametrize(
+    ("schema", "kept"),
+    [
+        ({"not": {"type": "integer"}}, {"1.0", "2.5", "1e2"}),
+        ({"not": {"not": {"type": "integer"}}}, {"1", "-3"}),
+        ({"type": "number", "not": {"type": "integer", "minimum": 0}}, {"1.0", "2.5", "1e2", "-3"}),
+        ({"type": "integer", "not": {"enum": [1]}}, {"-3"}),
+        ({"oneOf": [{"type": "integer"}, {"type": "number", "minimum": 2}]}, {"1", "-3", "2.5", "1e2"}),
+    ],
+)
+def test_draft_4_negates_an_integer_by_its_text(schema: Any, kept: set[str]) -> None:
+    judge = Judge({"$schema": "http://json-schema.org/draft-04/schema#", **schema}, numbers="any")
+    assert {text for text in ("1", "1.0", "2.5", "1e2", "-3") if judge.accepts_text(text)} == kept
