@@ -187,6 +187,7 @@ class _Dialects:
     """The corrected validator classes, by `$schema`; made once, on first use, since `jsonschema` loads slowly."""
 
     def __init__(self) -> None:
+        from jsonschema_specifications import REGISTRY
         from referencing.jsonschema import SchemaRegistry, specification_with
 
         from . import json_schema_keywords as keywords
@@ -194,6 +195,7 @@ class _Dialects:
 
         self.specification_with = specification_with
         self.registry_type = SchemaRegistry
+        self.metaschemas = REGISTRY
         oldest = {**keywords.COMMON, **keywords.BEFORE_2020}
         modern = {**keywords.COMMON, **keywords.SINCE_DRAFT_6}
         latest = {**modern, **keywords.SINCE_2019}
@@ -209,6 +211,7 @@ class _Dialects:
             self.classes[DIALECT_URIS[name]] = self._extended(base, corrections, DIALECT_URIS[name])
         newest, uri = jsonschema.Draft202012Validator, DIALECT_URIS["2020-12"]
         self.forgiving = self._extended(newest, {**latest, **keywords.FORGIVING}, uri)
+        self.forgiving.SPECIFICATION = _with_old_forms(self.forgiving.SPECIFICATION)
 
     def _extended(self, base: Any, corrections: Mapping[str, Any], uri: str) -> Any:
         from jsonschema.validators import extend
@@ -247,7 +250,11 @@ class _Dialects:
         cls = self.named_by(schema, default) if dialect is None else default
         registry = self._registry(documents, cls.SPECIFICATION)
         checker = _format_checker(cls.SPECIFICATION.name in BEFORE_IDNA) if formats == "known" else None
-        return cls(schema, format_checker=checker, registry=registry)
+        if cls is not self.forgiving:
+            return cls(schema, format_checker=checker, registry=registry)
+        known = self.metaschemas.combine(registry) if documents else self.metaschemas
+        root = known.resolver_with_root(cls.SPECIFICATION.create_resource(schema))
+        return cls(schema, format_checker=checker, registry=registry, _resolver=root)
 
     def _registry(self, documents: Mapping[str, Any], default: Any) -> Any:
         from referencing import Registry, Resource
@@ -275,6 +282,27 @@ class _Dialects:
         from jsonschema.validators import create
 
         return self._extended(create(cls.META_SCHEMA, kept, type_checker=cls.TYPE_CHECKER, id_of=cls.ID_OF), {}, uri)
+
+
+def _with_old_forms(specification: Any) -> Any:
+    """The same `referencing` specification, but it finds anchors and ids below the older forms too."""
+    from attrs import evolve
+
+    def subresources_of(contents: Any) -> Any:
+        if not isinstance(contents, dict):
+            return []
+        spread = dict(contents)
+        prefix = [*spread.get("prefixItems", ())]
+        if isinstance(spread.get("items"), list):
+            prefix += spread.pop("items")
+        if isinstance(spread.get("additionalItems"), dict | bool):
+            prefix.append(spread["additionalItems"])
+        dependencies = spread.get("dependencies")
+        if isinstance(dependencies, dict):
+            prefix += [rule for rule in dependencies.values() if isinstance(rule, dict)]
+        return specification.subresources_of(spread | ({"prefixItems": prefix} if prefix else {}))
+
+    return evolve(specification, subresources_of=subresources_of)
 
 
 @lru_cache(maxsize=1)

@@ -12,7 +12,7 @@ from benchmarks.shrinking import shrink
 from benchmarks.two_judges import Judges
 
 PAIRS_IN_CI = 5_000
-PAIRS_BY_HYPOTHESIS = 500
+PAIRS_BY_HYPOTHESIS = 300
 NIGHTLY_PARTS, NIGHTLY_PAIRS = 8, 25_000
 
 
