@@ -107,7 +107,7 @@ def examine_schema(schema: Any, chance: random.Random, origin: str, step: Step) 
     if specification is not None:
         walked(schema_text, judges, found, origin, step)
     for value in instances(chance, schema, INSTANCES, known):
-        _compare(specification, judges, data.json_text(value), found, (schema_text, origin), step)
+        compare(specification, judges, data.json_text(value), found, (schema_text, origin), step)
     return found
 
 
@@ -169,9 +169,8 @@ def _small_int(text: str) -> int:
     return int(text) if len(text) < 30 else 7
 
 
-def _compare(
-    specification: Any, judges: Judges, text: str, found: Examined, place: tuple[str, str], step: Step
-) -> None:
+def compare(specification: Any, judges: Judges, text: str, found: Examined, place: tuple[str, str], step: Step) -> None:
+    """Put one text to both sides; `place` is the schema's text and origin, for a finding."""
     step(f"{JUDGING} {text[:60]}")
     verdict = judges.verdict(text)
     step(f"accepts {text[:60]}")
@@ -330,7 +329,7 @@ def same_failure(kind: str, schema: Any, value: Any = None) -> Finding | None:
             if specification is not None:
                 walked(schema_text, judges, found, "", lambda _: None, walks=4)
         else:
-            _compare(specification, judges, data.json_text(value), found, (schema_text, ""), lambda _: None)
+            compare(specification, judges, data.json_text(value), found, (schema_text, ""), lambda _: None)
     except Exception:
         return None
     return next((one for one in found.findings if one.kind == kind), None)
