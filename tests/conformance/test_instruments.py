@@ -70,6 +70,16 @@ def test_items_are_sorted_by_the_schema_of_their_place():
     assert [list(item) for item in found] == [["b", "a"], ["a", "b"]]
 
 
+def test_names_that_depend_on_another_come_after_it_and_contained_items_follow_contains():
+    schema = {
+        "dependentRequired": {"b": ["a"], "no": ["x"]},
+        "properties": {"list": {"contains": {"properties": {"q": {}, "p": {}}}}},
+    }
+    (found,) = declared_order.candidates(schema, {"x": 0, "a": 1, "list": [{"p": 1, "q": 2}], "b": 2})
+    assert list(found) == ["list", "b", "a", "x"]
+    assert list(found["list"][0]) == ["q", "p"]
+
+
 def test_first_cut_names_what_is_outside_and_where():
     schema = {
         "properties": {"not": {"type": "string"}, "if": {"not": {}}, "u": {"items": {}, "uniqueItems": True}},
