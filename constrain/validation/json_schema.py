@@ -19,15 +19,18 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from ..errors import ConstrainError, InvalidSpecification, LimitExceeded, ReferenceNotFound, shorten
+from .json_schema_references import resolver_of
 from .json_values import NotJson, exact_value, is_integer, is_number, is_written_as_integer, parse_json
 from .verdict import PASSED, Failure, Verdict, pointer
 
 __all__ = ["Failure", "Judge", "Verdict", "validate"]
 
 Formats = Literal["known", "annotation"]
+
+_Result = TypeVar("_Result")
 
 MAX_FAILURES = 100
 CACHED_JUDGES = 256
@@ -44,6 +47,9 @@ BEFORE_IDNA = ("draft-04", "draft-06")
 """Specifications in which a host name is RFC 1123's alone, by the names that `referencing` has for them."""
 
 VALIDATION_VOCABULARY = "https://json-schema.org/draft/{}/vocab/validation"
+FORMAT_ASSERTION = "/vocab/format-assertion"
+"""A vocabulary that has formats asserted, whatever is asked for."""
+
 VALIDATION_KEYWORDS = frozenset(
     {"type", "enum", "const", "multipleOf", "maximum", "exclusiveMaximum", "minimum", "exclusiveMinimum", "maxLength"}
     | {"minLength", "pattern", "maxItems", "minItems", "uniqueItems", "maxContains", "minContains", "maxProperties"}
@@ -119,7 +125,8 @@ class Judge:
         if not isinstance(exact, dict | bool):
             raise InvalidSpecification(f"{shorten(exact)} is not a schema", expected="an object or a boolean")
         documents = {uri.rstrip("#"): _exact_schema(document) for uri, document in (registry or {}).items()}
-        self._validator = _dialects().validator(exact, dialect, formats, documents)
+        dialects = _dialects()
+        self._validator = _translated(lambda: dialects.validator(exact, dialect, formats, documents))
 
     def text(self, text: str | bytes) -> Verdict:
         """Judge the value that a JSON text spells."""
@@ -149,7 +156,7 @@ class Judge:
         return tuple(found)
 
 
-def _translated(run: Callable[[], tuple[Failure, ...]]) -> tuple[Failure, ...]:
+def _translated(run: Callable[[], _Result]) -> _Result:
     """`run`, with what a malformed schema makes `jsonschema` raise turned into our errors."""
     import referencing.exceptions
     from jsonschema.exceptions import UnknownType
@@ -187,7 +194,6 @@ class _Dialects:
     """The corrected validator classes, by `$schema`; made once, on first use, since `jsonschema` loads slowly."""
 
     def __init__(self) -> None:
-        from jsonschema_specifications import REGISTRY
         from referencing.jsonschema import SchemaRegistry, specification_with
 
         from . import json_schema_keywords as keywords
@@ -195,7 +201,6 @@ class _Dialects:
 
         self.specification_with = specification_with
         self.registry_type = SchemaRegistry
-        self.metaschemas = REGISTRY
         oldest = {**keywords.COMMON, **keywords.BEFORE_2020}
         modern = {**keywords.COMMON, **keywords.SINCE_DRAFT_6}
         latest = {**modern, **keywords.SINCE_2019}
@@ -203,14 +208,14 @@ class _Dialects:
             "4": (jsonschema.Draft4Validator, oldest),
             "6": (jsonschema.Draft6Validator, {**modern, **oldest}),
             "7": (jsonschema.Draft7Validator, {**modern, **oldest}),
-            "2019-09": (jsonschema.Draft201909Validator, {**latest, **oldest}),
-            "2020-12": (jsonschema.Draft202012Validator, latest),
+            "2019-09": (jsonschema.Draft201909Validator, {**latest, **oldest, **keywords.ONLY_2019}),
+            "2020-12": (jsonschema.Draft202012Validator, {**latest, **keywords.SINCE_2020}),
         }
         self.classes: dict[str, Any] = {}
         for name, (base, corrections) in bases.items():
             self.classes[DIALECT_URIS[name]] = self._extended(base, corrections, DIALECT_URIS[name])
         newest, uri = jsonschema.Draft202012Validator, DIALECT_URIS["2020-12"]
-        self.forgiving = self._extended(newest, {**latest, **keywords.FORGIVING}, uri)
+        self.forgiving = self._extended(newest, {**latest, **keywords.SINCE_2020, **keywords.FORGIVING}, uri)
         self.forgiving.SPECIFICATION = _with_old_forms(self.forgiving.SPECIFICATION)
 
     def _extended(self, base: Any, corrections: Mapping[str, Any], uri: str) -> Any:
@@ -249,12 +254,11 @@ class _Dialects:
             default = self._by_metaschema(schema, documents) or self.forgiving
         cls = self.named_by(schema, default) if dialect is None else default
         registry = self._registry(documents, cls.SPECIFICATION)
+        if self._asserts_formats(schema, documents):
+            formats = "known"
         checker = _format_checker(cls.SPECIFICATION.name in BEFORE_IDNA) if formats == "known" else None
-        if cls is not self.forgiving:
-            return cls(schema, format_checker=checker, registry=registry)
-        known = self.metaschemas.combine(registry) if documents else self.metaschemas
-        root = known.resolver_with_root(cls.SPECIFICATION.create_resource(schema))
-        return cls(schema, format_checker=checker, registry=registry, _resolver=root)
+        resolver = resolver_of(cls.SPECIFICATION.create_resource(schema), registry)
+        return cls(schema, format_checker=checker, registry=registry, _resolver=resolver)
 
     def _registry(self, documents: Mapping[str, Any], default: Any) -> Any:
         from referencing import Registry, Resource
@@ -267,9 +271,8 @@ class _Dialects:
 
     def _by_metaschema(self, schema: Any, documents: Mapping[str, Any]) -> Any:
         """The class for a metaschema of one's own: as its `$vocabulary` says, read by the dialect it is written in."""
-        uri = str(schema.get("$schema", "")).rstrip("#") if isinstance(schema, dict) else ""
-        metaschema = documents.get(uri)
-        if not isinstance(metaschema, dict) or "$vocabulary" not in metaschema:
+        metaschema = self._metaschema(schema, documents)
+        if metaschema is None:
             return None
         cls = self.named_by(metaschema, self.forgiving)
         year = "2019-09" if cls is self.classes[DIALECT_URIS["2019-09"]] else "2020-12"
@@ -277,6 +280,21 @@ class _Dialects:
             return cls
         kept = {name: rule for name, rule in cls.VALIDATORS.items() if name not in VALIDATION_KEYWORDS}
         return self._without_validation(cls, kept, DIALECT_URIS[year])
+
+    def _metaschema(self, schema: Any, documents: Mapping[str, Any]) -> Any:
+        """The document with a `$vocabulary` that `schema` names as its metaschema, by its key or its `$id`; or None."""
+        if not isinstance(schema, dict) or "$schema" not in schema:
+            return None
+        uri = str(schema["$schema"]).rstrip("#")
+        given = documents.get(uri)
+        if isinstance(given, dict):
+            return given if "$vocabulary" in given else None
+        named = [one for one in documents.values() if isinstance(one, dict) and "$vocabulary" in one]
+        return next((one for one in named if str(one.get("$id", "")).rstrip("#") == uri), None)
+
+    def _asserts_formats(self, schema: Any, documents: Mapping[str, Any]) -> bool:
+        metaschema = self._metaschema(schema, documents)
+        return metaschema is not None and any(str(uri).endswith(FORMAT_ASSERTION) for uri in metaschema["$vocabulary"])
 
     def _without_validation(self, cls: Any, kept: Mapping[str, Any], uri: str) -> Any:
         from jsonschema.validators import create

@@ -5,6 +5,7 @@ Functions `(validator, keyword value, instance, schema) → errors`, as `jsonsch
 - Numbers: bounds and multiples on exact values, whatever their size.
 - Equality (`enum`, `const`, `uniqueItems`): by JSON value.
 - Patterns: ECMA-262 by `regress`, with the flag u, or without (Annex B) where only that parses. Search, in code points.
+- References: by the dynamic scope of the specification (`json_schema_references`).
 - `unevaluated*`: what has been evaluated is collected by going through the schemas that hold in place, each resolved
   where it stands.
 - `forgiving`: where a schema names no dialect, the older forms beside the newest: array `items` with
@@ -20,6 +21,7 @@ from typing import Any
 import regress
 
 from ..errors import PatternError, shorten
+from .json_schema_references import dynamic_ref, recursive_ref, resolve
 from .json_values import is_multiple, is_number, value_key
 from .jsonschema_import import jsonschema
 
@@ -219,7 +221,7 @@ def _in_place(validator: Any, instance: Any, schema: Mapping[str, Any]) -> Itera
     """The subschemas that apply to `instance` itself, each with a validator that stands there."""
     for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
         if keyword in schema and keyword in validator.VALIDATORS:
-            resolved = _resolve(validator, keyword, schema[keyword])
+            resolved = resolve(validator, keyword, schema[keyword])
             yield validator.evolve(schema=resolved.contents, _resolver=resolved.resolver), resolved.contents
     subschemas = [one for keyword in ("allOf", "anyOf", "oneOf") for one in schema.get(keyword, ())]
     for keyword in ("dependentSchemas", "dependencies"):
@@ -233,14 +235,6 @@ def _in_place(validator: Any, instance: Any, schema: Mapping[str, Any]) -> Itera
         subschemas += [schema[branch]] if branch in schema else []
     for subschema in subschemas:
         yield enter(validator, subschema), subschema
-
-
-def _resolve(validator: Any, keyword: str, reference: str) -> Any:
-    from referencing.jsonschema import lookup_recursive_ref
-
-    if keyword == "$recursiveRef":
-        return lookup_recursive_ref(validator._resolver)
-    return validator._resolver.lookup(reference)
 
 
 def enter(validator: Any, subschema: Any) -> Any:
@@ -298,6 +292,10 @@ SINCE_2019: Mapping[str, Keyword] = {
     "unevaluatedProperties": unevaluated_properties,
     "unevaluatedItems": unevaluated_items,
 }
+
+ONLY_2019: Mapping[str, Keyword] = {"$recursiveRef": recursive_ref}
+
+SINCE_2020: Mapping[str, Keyword] = {"$dynamicRef": dynamic_ref}
 
 BEFORE_2020: Mapping[str, Keyword] = {"additionalItems": additional_items}
 """It says nothing beside a boolean `items`, where `jsonschema` fails."""

@@ -16,39 +16,32 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from constrain.errors import InvalidSpecification, LimitExceeded, PatternError, shorten
+from constrain.errors import InvalidSpecification, LimitExceeded, PatternError, SpecificationError, shorten
 from constrain.frontends import regex
 from constrain.frontends.json_schema import intersect as algebra
 from constrain.frontends.json_schema.complement import NoComplement, complement, is_approximate
 from constrain.frontends.json_schema.evaluated import NOT_TRACKED, tracked_at
 from constrain.frontends.json_schema.findings import Findings
+from constrain.frontends.json_schema.glance import distinct, has_records, peek_schema, shape_of_value
 from constrain.frontends.json_schema.keywords import KEYWORDS, suggestion
 from constrain.frontends.json_schema.options import SchemaOptions
 from constrain.frontends.json_schema.reading import Reading
 from constrain.frontends.json_schema.references import refuse_cycle, target_of
-from constrain.frontends.json_schema.scopes import Scope, Shelf
+from constrain.frontends.json_schema.scopes import Scope, Shelf, Target
 from constrain.frontends.json_schema.shapes import (
     ANY,
     ANYTHING,
     NONE,
     NOTHING,
     Child,
-    ConstShape,
-    NumberShape,
     Shape,
-    StringShape,
 )
 from constrain.frontends.json_schema.values import (
-    Decimal,
     JsonValue,
-    ObjectValue,
-    freeze,
     has_surrogate,
-    is_number,
     is_spellable,
     value_key,
 )
-from constrain.grammar import regular
 from constrain.grammar.terms import EMPTY, Regular, alternation
 
 MAX_IN_PLACE_DEPTH = 100
@@ -152,8 +145,31 @@ class Builder:
         key = (id(schema), id(scope), tracked) if tracked else (id(schema), id(scope))
         found = self._ids.get(key)
         if found is None:
+            target = self._target(schema, path, scope) if len(schema) == 1 and "$ref" in schema else None
+            if target is not None:
+                return self.child(*target, tracked)
             found = self._ids[key] = self._add(Place(schema, path, scope, tracked))
         return (found,)
+
+    def _target(self, schema: Mapping[str, Any], path: str, scope: Scope) -> Target | None:
+        """Where a schema that is nothing but a `$ref` leads, so that all that lead there are one atom.
+
+        None where a chain of them has no end or leads nowhere: reading the place says so.
+        """
+        passed: dict[int, str] = {}
+        while isinstance(schema, Mapping) and len(schema) == 1 and isinstance(schema.get("$ref"), str):
+            if id(schema) in passed:
+                return None
+            passed[id(schema)] = path
+            try:
+                schema, path, scope = scope.lookup(schema["$ref"], f"{path}/$ref", "$ref")
+            except SpecificationError:
+                return None
+        if not isinstance(schema, (Mapping, bool)):
+            return None
+        for place in passed.values():
+            self.findings.enforced(place, "$ref")
+        return schema, path, scope
 
     def below(self, place: Place, schema: Any, step: str) -> Child:
         """The child that a subschema of `place` denotes; `step` is the pointer from there."""
@@ -239,7 +255,7 @@ class Builder:
             if isinstance(atom, Place):
                 shape = self._read_schema(atom)
             elif isinstance(atom, Constant):
-                shape = _shape_of_value(atom.value)
+                shape = shape_of_value(atom.value)
             elif isinstance(atom, Either):
                 shape = algebra.union([self.shape_of(child) for child in atom.children])
             else:
@@ -342,7 +358,7 @@ class Builder:
             if isinstance(atom, Constant):
                 found = (None, frozenset((value_key(atom.value),)))
             elif isinstance(atom, Place) and isinstance(atom.schema, Mapping):
-                found = _peek_schema(atom)
+                found = peek_schema(atom)
             self._peeked[number] = found
         return found
 
@@ -352,7 +368,7 @@ class Builder:
             return True
         blank = self._blank.get(child)
         if blank is None:
-            blank = self._blank[child] = not _has_records(self.shape_of(child))
+            blank = self._blank[child] = not has_records(self.shape_of(child))
         return blank
 
     def complement(self, shape: Shape, path: str, keyword: str) -> Shape:
@@ -382,7 +398,7 @@ class Builder:
         kept = [value for value in values if is_spellable(value)]
         if len(kept) < len(values):
             self._note_surrogates(place, keyword)
-        return algebra.union([_shape_of_value(value) for value in _distinct(kept)])
+        return algebra.union([shape_of_value(value) for value in distinct(kept)])
 
     def spellable(self, texts: tuple[str, ...], place: Place, keyword: str) -> tuple[str, ...]:
         """`texts` without those that hold a lone surrogate."""
@@ -507,47 +523,3 @@ _GATHER: Mapping[str, Callable[[Any, str, Scope], list[Place]] | None] = {
     "dependentSchemas": _named,
     "dependencies": _named,
 }
-
-
-def _distinct(values: Sequence[JsonValue]) -> list[JsonValue]:
-    return list({value_key(value): value for value in reversed(values)}.values())[::-1]
-
-
-def _shape_of_value(value: JsonValue) -> Shape:
-    if value is None:
-        return Shape(null=True)
-    if isinstance(value, bool):
-        return Shape(booleans=(value,))
-    if isinstance(value, Decimal):
-        return Shape(numbers=(NumberShape(finite=(value,)),))
-    if isinstance(value, str):
-        return Shape(strings=(StringShape(finite=(value,)),))
-    record = ConstShape(value, value_key(value))
-    return Shape(objects=(record,)) if isinstance(value, ObjectValue) else Shape(arrays=(record,))
-
-
-def _has_records(shape: Shape) -> bool:
-    """True unless every record is seen to be empty; one of strings is asked whether it holds any."""
-    if shape.null or shape.booleans or shape.numbers or shape.has_containers:
-        return True
-    return any(record.finite is not None or not regular.is_empty(record.term()) for record in shape.strings)
-
-
-def _peek_schema(place: Place) -> tuple[frozenset[str] | None, frozenset[Any] | None]:
-    schema, dialect = place.schema, place.scope.dialect
-    if dialect.ref_hides_siblings and "$ref" in schema:
-        return None, None
-    types: frozenset[str] | None = None
-    declared = schema.get("type")
-    if isinstance(declared, str):
-        types = frozenset(("number" if declared == "integer" else declared,))
-    elif isinstance(declared, (list, tuple)):
-        types = frozenset("number" if name == "integer" else name for name in declared if isinstance(name, str))
-    values = None
-    if "const" in schema and "const" in dialect.readers:
-        values = [schema["const"]]
-    elif isinstance(schema.get("enum"), (list, tuple)):
-        values = schema["enum"]
-    if values is None or not all(isinstance(v, (str, bool)) or v is None or is_number(v) for v in values):
-        return types, None
-    return types, frozenset(value_key(freeze(value, place.path)) for value in values)

@@ -113,18 +113,24 @@ def settle(schema: Any, options: SchemaOptions) -> Settled:
 
 
 def overlapping(builder: Builder, emptiness: Emptiness) -> dict[str, Overlaps]:
-    """The `oneOf`s, by the place's key, whose branches may share a value, and which branches."""
+    """The `oneOf`s, by the place's key, whose branches may share a value that is not accounted for, and which branches.
+
+    One that is accounted for is asked again: excluding branches of another `oneOf` may let more into one of its own.
+    """
     found: dict[str, Overlaps] = {}
     while builder.unchecked:
         place, reading, shapes = builder.unchecked.pop()
         limited = [builder.intersect(reading.base, shape, place) for shape in shapes]
-        pairs: dict[int, set[int]] = {}
+        known = found.get(place.key) or builder.overlaps.get(place.key, {})
+        pairs = {i: set(others) for i, others in known.items()}
         for i, shape in enumerate(limited):
             for j in range(i + 1, len(limited)):
+                if j in pairs.get(i, ()):
+                    continue
                 if emptiness.shape_is_inhabited(builder.intersect(shape, limited[j], place)):
                     pairs.setdefault(i, set()).add(j)
                     pairs.setdefault(j, set()).add(i)
-        if pairs:
+        if sum(map(len, pairs.values())) > sum(map(len, known.values())):
             found[place.key] = {i: frozenset(others) for i, others in pairs.items()}
     return found
 

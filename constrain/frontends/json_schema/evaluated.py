@@ -220,9 +220,9 @@ def _is_free(record: ArrayRecord | ObjectRecord) -> bool:
 
 
 def _refuse(builder: Builder, place: Place, keyword: str) -> None:
-    problems = builder.findings.problems.values()
+    problems = [problem for problem in builder.findings.problems.values() if problem.keyword not in TYPE_OF]
     below = [problem for problem in problems if problem.path.startswith(place.path)]
-    cause = (below or list(problems) or [Problem(place.path, "not", "", "")])[-1]
+    cause = (below or problems or [Problem(place.path, "not", "", "")])[-1]
     builder.findings.refuse(
         place.path,
         keyword,

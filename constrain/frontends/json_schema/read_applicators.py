@@ -66,10 +66,10 @@ def one_of(builder: Builder, place: Place, reading: Reading, keyword: str, value
     """`oneOf`: a plain union where branches are disjoint, else ⋃ᵢ (Aᵢ ∩ ⋂ⱼ ¬Aⱼ) over the j that overlap i."""
     builder.findings.enforced(place.path, keyword)
     shapes = [builder.shape_of(branch) for branch in _branches(builder, place, keyword, value)]
+    builder.check_later(place, reading, shapes)
     overlaps = builder.overlaps.get(place.key)
     if overlaps is None:
         reading.applied.append(union(shapes))
-        builder.check_later(place, reading, shapes)
         return
     outside: dict[int, Shape] = {}
     exclusive: list[Shape] = []

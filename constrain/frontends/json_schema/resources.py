@@ -7,7 +7,7 @@ resources on the way.
 
 `referencing` is not used to follow references: its resolver has no place for our dialects (custom metaschemas, the
 mixed one), walks all documents at the first name, and its dynamic scope leaves out resources that were entered without
-a reference. Tests hold it beside this module through the judge.
+a reference. The judge uses it, with that put right, and tests hold the two beside each other.
 
 Source:  JSON Schema 2020-12 core, 8.2 and 9; RFC 3986 (joining), RFC 6901 (pointers: percent-decoded, then split).
 """

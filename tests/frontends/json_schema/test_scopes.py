@@ -32,8 +32,8 @@ for _ in range(3):
 class Documents:
     """Random resources that refer to each other; as one document, or as several.
 
-    `for_judges` leaves out what both judges get wrong: they take `$ref` to a dynamic anchor as `$dynamicRef`, and leave
-    out of the dynamic scope a resource that holds the one in which the value was entered.
+    `for_judges` leaves out what `jsonschema_rs` gets wrong: it takes `$ref` to a dynamic anchor as `$dynamicRef`, and
+    leaves out of the dynamic scope a resource that holds the one in which the value was entered.
     """
 
     def __init__(self, seed: int, *, for_judges: bool = False):
@@ -259,6 +259,14 @@ def test_branches_are_compared_in_each_dynamic_scope() -> None:
         (a, b, c) for a in (1, 2) for b in (1, 2) for c in (1, 2) if judge.accepts_text(f"[{a},{b},{c}]")
     ]  # fmt: skip
     assert accepted == [(2, 1, 1), (2, 1, 2)]
+
+
+def test_branches_are_compared_again_when_others_were_excluded() -> None:
+    never = {"oneOf": [{}, {}]}
+    assert isinstance(error_of({"oneOf": [{}, {"if": never, "then": False}, {}]}), EmptyLanguage)
+    judge = Judge({"oneOf": [{"type": "integer"}, {"if": never, "then": False, "else": {"type": ["integer", "null"]}}]})
+    assert judge.accepts_text("null")
+    assert not judge.accepts_text("1")
 
 
 @pytest.mark.parametrize("count", [2, 3, 8])
