@@ -54,9 +54,10 @@ bench: python ## measure; BENCH='masks start conformance dead_ends generate' cho
 	@$(PYTHON) scripts/setup.py test
 	@for script in $(BENCH); do echo "── $$script"; $(VENV)/python -m benchmarks.$$script $(ARGS) || exit 1; done
 
-docs: python ## write the support matrix from the tables in the code
+docs: python ## write the support matrix and the lint rules from the tables in the code
 	@$(PYTHON) scripts/setup.py build
 	@$(VENV)/python scripts/support_matrix.py
+	@$(VENV)/python scripts/lint_rules.py
 
 lint: python ## ruff and pyright
 	@$(PYTHON) scripts/setup.py lint

@@ -3,6 +3,7 @@
     spec = constrain.json_schema(schema)                     # or regex, python_type
     spec.accepts(text); spec.explain(text); spec.sample()    # no model, no vocabulary
     matcher = constrain.Compiler(vocabulary).compile(spec).matcher()
+    constrain.lint(schema)                                   # what in it can hardly be meant
     decoder = constrain.Decoder.from_pretrained("smollm2")
     result = decoder.generate("…", spec=Person)
 
@@ -20,6 +21,8 @@ _HOMES = {
     "constrain.specification": ("Specification", "coerce", "json_schema", "python_type", "regex"),
     "constrain.explanation": ("Explanation",),
     "constrain.report": ("Entry", "Report"),
+    "constrain.linting.lint": ("lint",),
+    "constrain.linting.finding": ("Finding",),
     "constrain.matching.vocabulary": ("Vocabulary",),
     "constrain.matching.compiler": ("CompiledGrammar", "Compiler"),
     "constrain.matching.matcher": ("Completion", "Matcher"),
@@ -70,6 +73,8 @@ if TYPE_CHECKING:
     from constrain.errors import ValidationFailed as ValidationFailed
     from constrain.errors import VocabularyError as VocabularyError
     from constrain.explanation import Explanation as Explanation
+    from constrain.linting.finding import Finding as Finding
+    from constrain.linting.lint import lint as lint
     from constrain.matching.compiler import CompiledGrammar as CompiledGrammar
     from constrain.matching.compiler import Compiler as Compiler
     from constrain.matching.logits_mask import apply_mask as apply_mask

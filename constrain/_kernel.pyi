@@ -54,8 +54,8 @@ class Grammar:
         low: int,
         high: int,
         encoding: int,
-        ways: Sequence[Sequence[tuple[int, int, Sequence[int]]]],
-        class_ways: Sequence[Sequence[tuple[int, int, Sequence[int]]]],
+        ways: Sequence[Sequence[tuple[int, Sequence[int]]]],
+        class_ways: Sequence[Sequence[tuple[int, Sequence[int]]]],
         conditions: Sequence[Sequence[tuple[int, int, bool]]],
     ) -> int: ...
     def items(
@@ -66,13 +66,14 @@ class Grammar:
         low: int,
         high: int,
         unique: bool,
-        item: int,
         encoding: int,
         numbers_any: bool,
-        prefix_ways: Sequence[Sequence[tuple[int, int, Sequence[int]]]],
-        rest_ways: Sequence[tuple[int, int, Sequence[int]]],
+        prefix_ways: Sequence[Sequence[tuple[int, Sequence[int]]]],
+        rest_ways: Sequence[tuple[int, Sequence[int]]],
         conditions: Sequence[Sequence[tuple[int, int, bool]]],
     ) -> int: ...
+    def set_unique(self, items: int, places: Sequence[Sequence[tuple[int, int]]]) -> None: ...
+    def without_exponents(self, term: int) -> int: ...
     def set_deadline(self, seconds: float) -> None: ...
     def finish(self, start: int) -> None: ...
     def is_alive(self, grammar: int) -> bool: ...

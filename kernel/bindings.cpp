@@ -73,12 +73,12 @@ void fill(Matcher& m, u32* row) {
   locked_without_gil(g, [&] { g.fill(m.state(), row); });
 }
 
-using Ways = std::vector<std::tuple<Gram, Term, std::vector<u32>>>;              // value, its term, counters
+using Ways = std::vector<std::pair<Gram, std::vector<u32>>>;              // value, counters
 using Conditions = std::vector<std::vector<std::tuple<u32, u32, bool>>>;  // counter, least, reached
 
 std::vector<Way> ways_of(const Ways& list) {
   std::vector<Way> ways;
-  for (const auto& [value, item, counters] : list) ways.push_back({value, counters, item});
+  for (const auto& [value, counters] : list) ways.push_back({value, counters});
   return ways;
 }
 
@@ -199,7 +199,7 @@ NB_MODULE(_kernel, m) {
            })
       .def("items",
            [](Compiled& g, std::vector<Gram> prefix, Gram rest, const std::vector<Term>& mark, u32 lo, u32 hi, bool unique,
-              Term item, u8 encoding, bool numbers_any, const std::vector<Ways>& prefix_ways, const Ways& rest_ways,
+              u8 encoding, bool numbers_any, const std::vector<Ways>& prefix_ways, const Ways& rest_ways,
               const Conditions& conditions) {
              ItemsDef d;
              d.prefix = std::move(prefix);
@@ -211,11 +211,12 @@ NB_MODULE(_kernel, m) {
              d.min_count = lo;
              d.max_count = hi;
              d.unique = unique;
-             d.item = item;
              d.encoding = Encoding{encoding};
              d.numbers_any = numbers_any;
              return g.automaton.items(std::move(d));
            })
+      .def("set_unique", [](Compiled& g, Gram items, const std::vector<Automaton::Parts>& places) { g.automaton.set_unique(items, places); })
+      .def("without_exponents", [](Compiled& g, Term t) { return g.automaton.without_exponents(t); })
       .def("set_deadline",
            [](Compiled& g, double seconds) {
              g.automaton.terms.deadline.at =

@@ -50,8 +50,9 @@ u32 Automaton::gram_cost(Gram g) {
     }
     case GramKind::Items: {
       refresh(items_[n.a]);
-      if (items_[n.a].counting.active() && !planner_->renew(items_[n.a], n.a)) return costs_[g];
       u32 open = term_text(items_[n.a].mark.open, nullptr);
+      if (items_[n.a].needs_several()) return saturating_add(open, items_[n.a].least);  // see settle_unique
+      if (items_[n.a].counting.active() && !planner_->renew(items_[n.a], n.a)) return costs_[g];
       return saturating_add(open, items_rest(n.a, {}, nullptr));
     }
   }
@@ -192,6 +193,7 @@ u32 Automaton::members_text(u32 m, Progress p, bool at_key, std::vector<MemberTe
 }
 
 u32 Automaton::items_rest(u32 i, Progress p, std::string* out) {
+  if (items_[i].tracked) return unique_rest(i, p, out);
   const ItemsDef& def = items_[i];
   if (def.counting.active()) return planner_->items_rest(i, p, out);
   const Punctuation mark = def.mark;
@@ -201,7 +203,7 @@ u32 Automaton::items_rest(u32 i, Progress p, std::string* out) {
   for (u32 k = p.count; k < min; ++k) {
     if (k > 0) total = saturating_add(total, term_text(mark.separator, out));
     if (items_[i].unique) {
-      Term item = unique_item(i, p.written);
+      Term item = unique_item(i, 0, p.written);
       if (!terms.alive(item)) return kUnbounded;
       std::string text = terms.shortest(item);
       total = saturating_add(total, static_cast<u32>(text.size()));
@@ -310,6 +312,17 @@ u32 Automaton::frame_rest(const Frame& f, std::string* out) {
       const Progress p = with_value(f, text_id(value_of(captured(f.e) + rest)));
       return saturating_add(static_cast<u32>(rest.size()), items_rest(f.a, p, out));
     }
+    case FrameKind::Tracked: {
+      std::string rest;
+      if (!shortest_difference(f.c, f.d, rest)) return kUnbounded;
+      if (out) *out += rest;
+      const Progress p = with_value(f, text_id(value_of(captured(f.e) + rest)));
+      return saturating_add(static_cast<u32>(rest.size()), items_rest(f.a, p, out));
+    }
+    case FrameKind::NextItem:
+      return next_item_rest(f.a, f.b, out);
+    case FrameKind::ItemEnd:
+      return 0;
   }
   return kUnbounded;
 }

@@ -160,7 +160,15 @@ void Automaton::open_frame(Gather& g, const Frame& f, State below) {
     case FrameKind::Key:
     case FrameKind::ClassKey:
     case FrameKind::Unique:
+    case FrameKind::Tracked:
       add(g, f, below);
+      break;
+    case FrameKind::NextItem:
+      open_item(g, f, below);
+      break;
+    case FrameKind::ItemEnd:  // kept, so that a mask can look beyond it
+      add(g, f, below);
+      add_state(g, below);
       break;
   }
 }
@@ -193,13 +201,14 @@ void Automaton::open_any_key(Gather& g, const Frame& f, State below) {
 }
 
 void Automaton::open_items(Gather& g, const Frame& f, State below) {
+  if (items_[f.a].tracked) return open_unique(g, f, below);
   const Progress p = progresses_[f.b];
   const Punctuation mark = items_[f.a].mark;
   if (closable(items_[f.a], p)) open_term(g, mark.close, below);
   if (p.count >= items_[f.a].reachable) return;
   std::vector<Entry> items;
   if (items_[f.a].unique) {
-    const Term item = unique_item(f.a, p.written);
+    const Term item = unique_item(f.a, 0, p.written);
     if (!terms.alive(item) || (seen_[p.written].unknown && !value_left(f.a, p.written))) return;
     for (const Choice& c : item_choices(f.a, p)) {
       const Term one = c.whole ? item : terms.conj(item, items_[f.a].ways(p.count)[c.way].item);
@@ -279,8 +288,11 @@ void Automaton::step_frame(Gather& g, const Frame& f, State below, u8 byte) {
       }
       break;
     }
+    case FrameKind::Tracked:
+      step_tracked(g, f, below, byte);
+      break;
     default:
-      break;  // not on top of an expanded state
+      break;  // not on top of an expanded state, or over
   }
 }
 
@@ -295,7 +307,9 @@ ByteSet Automaton::legal_bytes(State s) {
       const MembersDef& def = members_[f.a];
       for (auto [byte, child] : def.keys[f.c].children)
         if (any_eligible(def, f.b, def.keys[child])) set.add(byte);
-    } else {
+    } else if (f.kind == FrameKind::Tracked) {
+      set = set | tracked_bytes(f);
+    } else if (f.kind != FrameKind::ItemEnd) {
       set = set | terms.live_bytes(f.d);
     }
   }

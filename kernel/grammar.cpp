@@ -190,31 +190,11 @@ void Automaton::build_keys(MembersDef& def) {
 }
 
 Gram Automaton::items(ItemsDef def) {
-  if (def.unique && def.numbers_any) {
-    // Among values that must differ, numbers are written without exponent: then one value has few spellings.
-    ByteSet digit, figures, e, blank, minus;
-    digit.add_range('0', '9');
-    figures = digit;
-    figures.add('.');
-    e.add('e');
-    e.add('E');
-    for (char c : {' ', '\t', '\n', '\r'}) blank.add(static_cast<u8>(c));
-    minus.add('-');
-    Term any = terms.complement(kEmpty);
-    Term t = terms.cat(terms.bytes(e), any);
-    t = terms.cat(terms.repeat(terms.bytes(figures), 0, kUnbounded), t);
-    t = terms.cat(terms.bytes(digit), t);
-    t = terms.cat(terms.repeat(terms.bytes(minus), 0, 1), t);
-    t = terms.cat(terms.repeat(terms.bytes(blank), 0, kUnbounded), t);
-    def.item = terms.conj(def.item, terms.complement(t));
-  }
   def.counting.prepare(std::max(def.min_count, static_cast<u32>(def.prefix.size())), def.max_count != kUnbounded);
   if (def.counting.active()) {
     def.prefix_ways.resize(def.prefix.size());
     for (u32 i = 0; i < def.prefix.size(); ++i) complete_ways(def.counting, def.prefix[i], def.prefix_ways[i]);
     if (def.rest != kNone) complete_ways(def.counting, def.rest, def.rest_ways);
-    for (Way& w : def.rest_ways)
-      if (w.item == kEmpty) w.item = def.item;
   } else {
     def.prefix_ways.clear();
     def.rest_ways.clear();
@@ -226,17 +206,19 @@ Gram Automaton::items(ItemsDef def) {
 void Automaton::finish(Gram start) {
   costs_.assign(grams_.size(), kUnbounded);
   // Least fixed point of "bytes of a shortest text"; what stays unbounded has none.
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (Gram g = 0; g < grams_.size(); ++g) {
-      terms.deadline.check();
-      u32 cost = gram_cost(g);
-      if (cost < costs_[g]) {
-        costs_[g] = cost;
-        changed = true;
+  do {
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (Gram g = 0; g < grams_.size(); ++g) {
+        terms.deadline.check();
+        u32 cost = gram_cost(g);
+        if (cost < costs_[g]) {
+          costs_[g] = cost;
+          changed = true;
+        }
       }
     }
-  }
+  } while (settle_unique());
   for (auto& def : members_) refresh(def);
   for (auto& def : items_) refresh(def);
   start_ = kDead;
@@ -305,8 +287,8 @@ void Automaton::refresh(ItemsDef& def) {
   def.advancing.assign(def.counting.caps.size(), {});
   for (u32 i = 0; i < def.prefix_ways.size(); ++i) note_advancing(def.advancing, def.prefix_ways[i], i);
   note_advancing(def.advancing, def.rest_ways, kNone, 1);
-  if (def.unique) {
-    if (!terms.alive(def.item)) def.reachable = 0;
+  if (def.unique && !def.tracked) {
+    if (def.parts.empty() || !terms.alive(def.parts[0].scalar)) def.reachable = 0;
     return;
   }
   for (u32 i = 0; i < def.prefix.size(); ++i)
@@ -354,7 +336,7 @@ State Automaton::intern_state(std::vector<Entry>& list, bool accept) {
   if (states_.size() >= limits.states) throw LimitError("states", "the grammar needs too many parser states");
   bool captures = std::any_of(list.begin(), list.end(), [&](const Entry& e) {
     FrameKind k = frames_[e.frame].kind;
-    return k == FrameKind::ClassKey || k == FrameKind::Unique;
+    return k == FrameKind::ClassKey || k == FrameKind::Unique || k == FrameKind::Tracked;
   });
   Shape s{static_cast<u32>(entries_.size()), static_cast<u32>(list.size()), accept, captures, kNone, kNone};
   entries_.insert(entries_.end(), list.begin(), list.end());
@@ -398,7 +380,10 @@ u32 Automaton::link(IdTable& table, std::vector<Link>& links, u32 parent, u32 it
   u64 h = mix(mix(53, parent), item);
   u32 found = table.find(h, [&](u32 i) { return links[i].parent == parent && links[i].item == item; });
   if (found != kNone) return found;
-  links.push_back({parent, item, links[parent].unknown || item == kUnknownText});
+  const Link& before = links[parent];
+  Link made{parent, item, before.unknown || item == kUnknownText, before.depth + 1, before.bytes + 1};
+  if (&links == &seen_ && item < kUnknownName) made.bytes += static_cast<u32>(texts_[item].size());
+  links.push_back(made);
   table.insert(h, static_cast<u32>(links.size() - 1));
   return static_cast<u32>(links.size() - 1);
 }

@@ -14,6 +14,7 @@
 // of context-free languages).
 #pragma once
 
+#include <deque>
 #include <mutex>
 #include <unordered_map>
 
@@ -79,6 +80,28 @@ struct MembersDef {
   std::vector<Advancing> advancing;   // by counter
 };
 
+struct UniquePart {  // an item that must differ: scalars by a term, all else by grammar and tracker
+  Term scalar = kEmpty;
+  Gram general = kNone;
+  u32 id = 0;                   // unique in the automaton
+  std::vector<u32> values;      // chains of the first values, shortest first, as far as they were asked for
+  std::vector<std::string> texts;  // of these
+  bool exhausted = false;       // there are no others
+  bool listing = false;         // the next one is being looked for
+};
+
+// What an item must not come to be: texts in a trie, and the state of a grammar of more texts. 0 is the dead one.
+struct Tracker {
+  u32 node;
+  State state;
+};
+
+struct TextNode {
+  std::vector<std::pair<u8, u32>> children;  // sorted
+  bool ends = false;
+  u32 count = 0;  // texts below
+};
+
 struct ItemsDef {
   std::vector<Gram> prefix;
   Gram rest;
@@ -87,12 +110,16 @@ struct ItemsDef {
   bool unique;
   Encoding encoding;
   bool numbers_any;
-  Term item = kEmpty;  // unique: the regular term of one item
-  Counting counting;
-  std::vector<std::vector<Way>> prefix_ways;  // none without conditions
-  std::vector<Way> rest_ways;
-  std::vector<Advancing> advancing;  // by counter
-  u32 reachable = 0;   // max_count, or the first place whose item is dead
+  std::vector<UniquePart> parts{};  // unique: of `prefix`, then of `rest`, whole; then of their ways
+  std::vector<u32> way_parts{};     // with conditions: of each of these places the first of its ways in `parts`
+  bool tracked = false;             // unique, and not only scalars of one lexeme
+  u32 least = kUnbounded;           // tracked: bytes of the shortest inside, where that needs different values
+  Counting counting{};
+  std::vector<std::vector<Way>> prefix_ways{};  // none without conditions
+  std::vector<Way> rest_ways{};
+  std::vector<Advancing> advancing{};  // by counter
+  u32 reachable = 0;                // max_count, or the first place whose item is dead
+  bool needs_several() const { return tracked && (min_count > 1 || counting.active()); }
   const std::vector<Way>& ways(u32 place) const { return place < prefix_ways.size() ? prefix_ways[place] : rest_ways; }
 };
 
@@ -109,6 +136,9 @@ enum class FrameKind : u32 {
   AfterClass, // a: members, b: progress (with the name), c: class
   Items,      // a: items, b: progress             between two items
   Unique,     // a: items, b: progress, c: way, d: term left, e: capture
+  Tracked,    // a: items, b: progress behind it, c: state of the item, d: tracker, e: capture
+  NextItem,   // a: items, b: progress             before an item, tracked
+  ItemEnd,    // a: items, b: state below          an item is over; what follows is not known here
 };
 
 struct Frame {
@@ -171,6 +201,9 @@ class Automaton {
   Gram repetition(Gram item, Gram separator, u32 min, u32 max);  // separator may be kNone
   Gram members(MembersDef def);
   Gram items(ItemsDef def);
+  using Parts = std::vector<std::pair<Term, Gram>>;  // of one place: the whole item, then its ways; kNone: nothing else
+  void set_unique(Gram items, const std::vector<Parts>& places);
+  Term without_exponents(Term t);
   void finish(Gram start);
   bool is_alive(Gram g) const { return costs_[g] != kUnbounded; }
 
@@ -200,6 +233,13 @@ class Automaton {
   State after_key(const Frame& key, u32 member, State below);    // expanded
   State after_class_unknown(const Frame& key, State below);      // not expanded; the name is unknown
   State after_unique_unknown(const Frame& item, State below);
+  State after_item(u32 items, State below);  // whatever may follow an item, and more; expanded
+  bool can_differ(State inner, u32 tracker);  // some completion, not empty, of `inner` is none of `tracker`
+  bool allows(State s, std::string_view text);  // whether its bytes may follow
+  bool has_tracked() const { return has_tracked_; }
+  bool may_end(State inner, u32 tracker) const { return accepts(inner) && !tracker_accepts(tracker); }
+  u32 step_tracker(u32 tracker, u8 byte);
+  ByteSet tracker_bytes(u32 tracker);
   bool name_unknown(const Frame& f) const;
   size_t memory() const;
   size_t state_count() const { return states_.size(); }
@@ -215,6 +255,7 @@ class Automaton {
   struct Link {  // a chain: names or values seen, bytes captured
     u32 parent, item;
     bool unknown;
+    u32 depth = 0, bytes = 0;  // links and bytes up to here
   };
   struct Gather {
     std::vector<Entry> entries;
@@ -250,12 +291,43 @@ class Automaton {
   u32 text_id(const std::string& s);
   u32 with_bit(u32 set, u32 bit);
   bool has_bit(u32 set, u32 bit) const;
-  Term unique_item(u32 items, u32 seen);
-  bool value_left(u32 items, u32 seen);
   Progress with_item(const ItemsDef& def, const Progress& p) const;
   Progress with_value(const Frame& unique, u32 value);
-  Term value_spellings(const ItemsDef& def, const std::string& value);
-  std::string value_of(const std::string& text) const;    // canonical form of a JSON scalar
+
+  // unique.cpp, values.cpp
+  Term unique_item(u32 items, u32 place, u32 seen);
+  Term exclusion(const ItemsDef& def, bool blanks, u32 seen);
+  bool value_left(u32 items, u32 seen);
+  Term value_spellings(Encoding encoding, std::string_view value);
+  Gram value_gram(Encoding encoding, std::string value, u32 depth);
+  State item_end(u32 items, State below) { return single({FrameKind::ItemEnd, items, below}, kDone); }
+  bool tracker_accepts(u32 t) const { return text_nodes_[followed_[t].node].ends || accepts(followed_[t].state); }
+  u32 intern_tracker(u32 node, State state);
+  u32 add_text(u32 node, std::string_view text);
+  u32 tracker(u32 items, u32 place, u32 seen);
+  u32 texts_of(u32 items, u32 place, u32 value);
+  void open_unique(Gather& g, const Frame& f, State below);
+  void open_item(Gather& g, const Frame& f, State below);
+  bool has_next_item(u32 items, u32 part, u32 excluded);
+  void step_tracked(Gather& g, const Frame& f, State below, u8 byte);
+  ByteSet tracked_bytes(const Frame& f);
+  bool goes_on(State inner) const;
+  bool shortest_difference(State inner, u32 tracker, std::string& out);
+  bool next_value(u32 items, u32 place, u32 excluded, std::string& text);
+  u32 blocked(u32 items, u32 progress);
+  bool allows_behind(const Frame& f, const std::string& item, State below, std::string_view rest);
+  bool item_may_begin(u32 items, u32 place, u32 seen, std::string_view text, const std::string& other);
+  const std::vector<u32>& spare_values(u32 items, u32 place, u32 seen);
+  u32 listed_value(u32 items, u32 place, size_t n);
+  std::vector<u32> unseen_values(u32 items, u32 place, u32 seen, size_t enough);
+  u32 unique_rest(u32 i, Progress p, std::string* out);
+  u32 write_unique(u32 i, Progress p, std::string* out);
+  u32 next_item_rest(u32 i, u32 progress, std::string* out);
+  void add_part(ItemsDef& def, Term scalar, Gram general);
+  u32 part_of(const ItemsDef& def, const Progress& p, const Choice& c) const;
+  State behind_item(const Frame& f, const std::string& text, State below);
+  bool settle_unique();
+  void forget_states();
   void build_keys(MembersDef& def);
 
   Progress with_way(const Counting& counting, Progress p, const Way& way);
@@ -283,8 +355,8 @@ class Automaton {
   std::vector<GramNode> grams_;
   std::vector<u32> lists_;
   std::vector<u32> costs_;
-  std::vector<MembersDef> members_;
-  std::vector<ItemsDef> items_;
+  std::deque<MembersDef> members_;  // grow while running: values that must not come again are grammars too
+  std::deque<ItemsDef> items_;
   std::vector<Frame> frames_;
   std::vector<Shape> states_;
   std::vector<Entry> entries_;
@@ -294,10 +366,16 @@ class Automaton {
   std::vector<std::string> texts_;
   IdTable frame_table_, state_table_, progress_table_, capture_table_, seen_table_, text_table_, bitset_table_;
   PairMemo steps_, unions_, class_keys_, unique_items_, eligible_;
+  std::unordered_map<u64, std::vector<u32>> spare_values_;
+  std::vector<TextNode> text_nodes_{{}};
+  std::vector<Tracker> followed_{{0, kDead}};
+  std::vector<std::vector<std::string>> text_lists_;
+  PairMemo exclusions_, value_grams_, trackers_, tracker_ids_, text_list_of_, after_items_, differences_, blocked_;
   CountVectors vectors_;
   std::unique_ptr<Planner> planner_;
   State start_ = kDead;
-  u32 depth_ = 0, class_count_ = 0, member_count_ = 0;
+  u32 depth_ = 0, class_count_ = 0, member_count_ = 0, part_count_ = 0, rounds_ = 0, nested_ = 0;
+  bool has_tracked_ = false;
   std::unordered_map<State, u32> opening_;  // states whose expansion is under way, by depth
   u32 lowest_met_ = kNone;                  // the outermost of these that was met again
   void refresh(std::vector<Way>& ways) {
@@ -310,6 +388,7 @@ class Automaton {
   static constexpr u32 kUnknownName = 0xF0000000;  // + class: one of its names, where classes are told apart
 };
 
+std::string value_of(std::string_view text);             // canonical form of a JSON value, see values.cpp
 std::string decode_json_string(std::string_view raw);  // without quotes; well-formed by construction
 std::string encode_json_string(std::string_view utf8);  // canonical, without quotes
 

@@ -33,21 +33,25 @@ bool MaskEngine::compute_difference(Term t, State below, Mask& out) {
   if (base == t || !terms_.alive(base)) return false;
   if (below != kDone && split(base, kNone)->open) return false;
   auto known = term_mask(base, below);
-  if (!known->verify.empty()) return false;
   Sink sink;
   walk_difference(t, base, below, 0, sink);
+  out.verify = known->verify;  // looked at byte by byte, whatever the difference
   out.base = known->base;
   if (!out.base) {
     auto bits = std::make_shared<Bits>(vocab_->words());
     out.base = bits;
   }
-  // what the base allows beyond its bits, less what differs
-  std::sort(sink.tokens.begin(), sink.tokens.end());
-  out.clear = known->clear;
-  out.clear.insert(out.clear.end(), sink.tokens.begin(), sink.tokens.end());
-  for (u32 token : known->set)
-    if (!std::binary_search(sink.tokens.begin(), sink.tokens.end(), token)) out.set.push_back(token);
+  take_away(sink.tokens, *known, out);
   return true;
+}
+
+// What `from` allows beyond its bits and what it clears, less `tokens`.
+void MaskEngine::take_away(std::vector<u32>& tokens, const Mask& from, Mask& out) {
+  std::sort(tokens.begin(), tokens.end());
+  out.clear = from.clear;
+  out.clear.insert(out.clear.end(), tokens.begin(), tokens.end());
+  for (u32 token : from.set)
+    if (!std::binary_search(tokens.begin(), tokens.end(), token)) out.set.push_back(token);
 }
 
 // Tokens that `base` allows and `t`, a part of it, does not.
@@ -86,11 +90,11 @@ bool MaskEngine::compute_run(Term t, State below, Mask& out) {
   for (Term a : r.after) open = open || terms_.nullable(a);
   if (open && rest != kDone) {
     bool overlap = false;
-    automaton_.legal_bytes(rest).each([&](u8 b) { overlap = overlap || r.set.has(b); });
+    following(rest).each([&](u8 b) { overlap = overlap || r.set.has(b); });
     if (overlap) return false;
   }
   if (body_of(t) != kNone) return false;
-  ByteSet exits = open ? automaton_.legal_bytes(rest) : ByteSet{};
+  ByteSet exits = open ? following(rest) : ByteSet{};
   for (Term a : r.after) exits = exits | terms_.live_bytes(a);
   for (int b = 0; b < 256; ++b)
     if (r.set.has(static_cast<u8>(b))) exits.word[b >> 6] &= ~(u64{1} << (b & 63));
@@ -137,7 +141,8 @@ bool MaskEngine::compute_run(Term t, State below, Mask& out) {
     const State whole = automaton_.state_of(t, below);
     for (u32 k = r.steps + 1; k < index->after.size(); ++k)
       for (u32 token : index->after[k].tokens())
-        if (allows(whole, vocab_->token(token))) sink.tokens.push_back(token);
+        if (automaton_.allows(whole, vocab_->token(token))) sink.tokens.push_back(token);
+        else if (automaton_.has_tracked()) sink.verify.push_back(token);  // perhaps beyond the end of an item
   }
   if (terms_.nullable(t)) walk_state(rest, trie, 0, sink);
   out.set = std::move(sink.tokens);

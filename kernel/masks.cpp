@@ -14,14 +14,6 @@ constexpr size_t kListTokens = 256;  // a mask of so few tokens is a list, not b
 MaskEngine::MaskEngine(Automaton& automaton, std::shared_ptr<Vocab> vocab, size_t limit_bytes)
     : automaton_(automaton), terms_(automaton.terms), vocab_(std::move(vocab)), limit_bytes_(limit_bytes) {}
 
-bool MaskEngine::allows(State s, std::string_view text) {
-  for (char c : text) {
-    s = automaton_.step(s, static_cast<u8>(c));
-    if (s == kDead) return false;
-  }
-  return true;
-}
-
 void MaskEngine::fill(State s, u32* row) {
   auto m = mask(s);
   const u32 words = vocab_->words();
@@ -30,8 +22,8 @@ void MaskEngine::fill(State s, u32* row) {
   for (u32 t : m->clear) clear_bit(row, t);
   for (u32 t : m->set) set_bit(row, t);
   for (u32 t : m->verify)
-    if (allows(s, vocab_->token(t))) set_bit(row, t);
-  if (m->ends)
+    if (automaton_.allows(s, vocab_->token(t))) set_bit(row, t);
+  if (automaton_.accepts(s))
     for (u32 t : vocab_->end_ids()) set_bit(row, t);
 }
 
@@ -97,6 +89,9 @@ bool MaskEngine::as_term(State s, Term& t, State& below) {
 bool MaskEngine::is_cached(State s) {
   Term t;
   State below;
+  if (auto entries = automaton_.entries(s); entries.size() == 1)
+    if (const Frame f = automaton_.frame(entries[0].frame); f.kind == FrameKind::Tracked)
+      return f.d == 0 && is_cached(f.c);
   return cache_.contains(as_term(s, t, below) ? Key{t} << 32 | below : Key{kNone} << 32 | s);
 }
 
@@ -105,7 +100,8 @@ std::shared_ptr<const Mask> MaskEngine::mask(State s) {
   State rest;
   if (as_term(s, whole, rest)) return term_mask(whole, rest);
   auto entries = automaton_.entries(s);
-  const bool accept = automaton_.accepts(s);
+  if (entries.size() == 1)
+    if (const Frame f = automaton_.frame(entries[0].frame); f.kind == FrameKind::Tracked) return tracked_mask(f);
   const Key key = Key{kNone} << 32 | s;
   if (auto it = cache_.find(key); it != cache_.end()) {
     use_.splice(use_.begin(), use_, it->second.use);
@@ -114,6 +110,7 @@ std::shared_ptr<const Mask> MaskEngine::mask(State s) {
   }
   std::vector<std::shared_ptr<const Mask>> wide;
   Sink sink;
+  bool passing = false;  // what a tracked item captured will not come again
   const std::vector<Entry> list(entries.begin(), entries.end());
   for (const Entry& e : list) {
     const Frame f = automaton_.frame(e.frame);
@@ -126,6 +123,10 @@ std::shared_ptr<const Mask> MaskEngine::mask(State s) {
         break;
       case FrameKind::Unique:
         wide.push_back(term_mask(f.d, automaton_.after_unique_unknown(f, e.below)));
+        break;
+      case FrameKind::Tracked:
+        wide.push_back(tracked_mask(f));
+        passing = true;
         break;
       default:
         walk_entry(f, e.below, vocab_->trie(), 0, sink);
@@ -151,10 +152,52 @@ std::shared_ptr<const Mask> MaskEngine::mask(State s) {
       m->set.clear();
     }
   }
-  m->ends = accept;
   ++counters.computed;
-  remember(key, m);
+  if (!passing) remember(key, m);
   return m;
+}
+
+// The item's own mask, less the tokens behind which it could only be one that came.
+std::shared_ptr<const Mask> MaskEngine::tracked_mask(const Frame& frame) {
+  const Frame f = frame;  // the table may move
+  auto known = mask(f.c);
+  if (f.d == 0) return known;
+  std::vector<u32> dead;
+  walk_tracked(f.c, f.d, 0, dead);
+  if (dead.empty()) return known;
+  auto m = std::make_shared<Mask>();
+  m->base = known->base;
+  m->verify = known->verify;
+  take_away(dead, *known, *m);
+  return m;
+}
+
+void MaskEngine::walk_tracked(State inner, u32 seen, u32 node, std::vector<u32>& dead) {
+  const Trie& trie = vocab_->trie();
+  const TrieNode n = trie.node(node);
+  const ByteSet both = automaton_.legal_bytes(inner) & automaton_.tracker_bytes(seen);
+  both.each([&](u8 b) {
+    const TrieNode* child = trie.find(n, b);
+    if (!child) return;
+    ++counters.visited;
+    const State next = automaton_.step(inner, b);
+    const u32 after = automaton_.step_tracker(seen, b);
+    if (next == kDead || after == 0) return;
+    if (automaton_.may_end(next, after) || automaton_.can_differ(next, after)) {
+      if (child->count) walk_tracked(next, after, trie.index(child), dead);
+    } else {
+      dead.insert(dead.end(), trie.tokens().begin() + child->tokens, trie.tokens().begin() + child->end);
+    }
+  });
+}
+
+ByteSet MaskEngine::following(State s) {
+  ByteSet set = automaton_.legal_bytes(s);
+  const std::vector<Entry> list(automaton_.entries(s).begin(), automaton_.entries(s).end());
+  for (const Entry& e : list)
+    if (const Frame f = automaton_.frame(e.frame); f.kind == FrameKind::ItemEnd)
+      set = set | automaton_.legal_bytes(automaton_.after_item(f.a, f.b));
+  return set;
 }
 
 std::shared_ptr<const Mask> MaskEngine::term_mask(Term t, State below) {

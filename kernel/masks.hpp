@@ -28,7 +28,6 @@ struct Mask {
   std::shared_ptr<const Bits> base;  // may be null: nothing
   std::vector<u32> clear, set;       // tokens, applied in this order
   std::vector<u32> verify;           // allowed only if stepping through their bytes says so
-  bool ends = false;                 // the text may end here
   u32 need = kUnbounded;             // bytes that complete the lexeme from wherever a token ends in it, if known
   size_t bytes() const { return sizeof *this + (clear.size() + set.size() + verify.size()) * 4; }
 };
@@ -44,7 +43,6 @@ class MaskEngine {
   void fill(State s, u32* row);
   std::shared_ptr<const Mask> mask(State s);
   bool is_cached(State s);  // filling will be a copy
-  bool allows(State s, std::string_view text);
   void fill_stepwise(State s, u32* row);  // by the parser's steps alone: slow, and what every fast way must equal
   size_t cached_bytes() const { return cached_bytes_; }
   MaskCounters counters;
@@ -84,6 +82,9 @@ class MaskEngine {
   std::shared_ptr<const Mask> term_mask(Term t, State below);
   std::shared_ptr<Mask> compute_term(Term t, State below);
   std::shared_ptr<Mask> from_sink(Sink& sink);
+  std::shared_ptr<const Mask> tracked_mask(const Frame& f);
+  void walk_tracked(State inner, u32 seen, u32 node, std::vector<u32>& dead);
+  ByteSet following(State s);  // bytes that may come next, also beyond the end of an item
   bool compute_difference(Term t, State below, Mask& out);
   bool compute_window(const Window& w, State below, Mask& out);
   bool find_window(Term t, Window& w);
@@ -95,6 +96,7 @@ class MaskEngine {
   void walk_term(Term t, State below, const Trie& trie, u32 node, Sink& sink);
   void walk_child(Term t, State below, const Trie& trie, u32 c, Sink& sink);
   void walk_key(const Frame& f, State below, const Trie& trie, u32 node, Sink& sink);
+  static void take_away(std::vector<u32>& tokens, const Mask& from, Mask& out);  // sorts `tokens`
   void walk_difference(Term t, Term base, State below, u32 node, Sink& sink);
   const Run* run(Term t, const TrieNode& n);
   bool compute_run(Term t, State below, Mask& out);

@@ -1,4 +1,4 @@
-// Which members of an object may come next, and values that must not come twice.
+// Which members of an object may come next, and how far an array is.
 #include <algorithm>
 
 #include "plans.hpp"
@@ -148,6 +148,7 @@ State Automaton::after_class_unknown(const Frame& key, State below) {
 }
 
 State Automaton::after_unique_unknown(const Frame& item, State below) {
+  if (items_[item.a].tracked) return item_end(item.a, below);
   const Progress p = with_value(item, kUnknownText);
   return single({FrameKind::Items, item.a, progress(p)}, below);
 }
@@ -168,102 +169,12 @@ Progress Automaton::with_item(const ItemsDef& def, const Progress& p) const {
 Progress Automaton::with_value(const Frame& unique, u32 value) {
   const ItemsDef& def = items_[unique.a];
   const Progress p = progresses_[unique.b];
-  Progress q = with_item(def, p);
+  Progress q = unique.kind == FrameKind::Tracked ? p : with_item(def, p);
   q.written = link(seen_table_, seen_, p.written, value);
-  return def.counting.active() ? with_way(def.counting, q, def.ways(p.count)[unique.c]) : q;
-}
-
-// ---------------------------------------------------------------- unique values
-
-std::string Automaton::value_of(const std::string& text) const {
-  size_t i = text.find_first_not_of(" \t\n\r");
-  if (i == std::string::npos) return text;
-  std::string_view s(text.data() + i, text.size() - i);
-  if (s[0] == '"') return "s" + decode_json_string(s.substr(1, s.size() - 2));
-  if (s[0] != '-' && (s[0] < '0' || s[0] > '9')) return std::string(s);
-  const bool negative = s[0] == '-';
-  if (negative) s.remove_prefix(1);
-  std::string digits;
-  int exponent = 0;
-  bool fraction = false;
-  for (char c : s) {
-    if (c == '.') {
-      fraction = true;
-    } else {
-      digits += c;
-      exponent -= fraction;
-    }
-  }
-  size_t lead = digits.find_first_not_of('0');
-  if (lead == std::string::npos) return "n0";
-  digits.erase(0, lead);
-  while (digits.back() == '0') {
-    digits.pop_back();
-    ++exponent;
-  }
-  return std::string("n") + (negative ? "-" : "") + digits + "e" + std::to_string(exponent);
-}
-
-Term Automaton::value_spellings(const ItemsDef& def, const std::string& value) {
-  if (value[0] == 's' || value[0] != 'n' || value == "null") {
-    if (value[0] != 's') return terms.literal(value);
-    Term q = terms.literal("\"");
-    return terms.cat(q, terms.cat(terms.spelled(std::string_view(value).substr(1), def.encoding), q));
-  }
-  ByteSet zero;
-  zero.add('0');
-  const Term zeros = terms.repeat(terms.bytes(zero), 0, kUnbounded);
-  auto with_fraction = [&](const std::string& whole, const std::string& fraction) {
-    Term tail = terms.cat(terms.literal("." + fraction), fraction.empty() ? terms.repeat(terms.bytes(zero), 1, kUnbounded) : zeros);
-    if (fraction.empty()) tail = terms.alt(kEpsilon, tail);
-    return terms.cat(terms.literal(whole), tail);
-  };
-  if (value == "n0") return terms.cat(terms.alt(kEpsilon, terms.literal("-")), with_fraction("0", ""));
-  const size_t e = value.find('e');
-  const bool negative = value[1] == '-';
-  std::string digits = value.substr(negative ? 2 : 1, e - (negative ? 2 : 1));
-  const int exponent = std::stoi(value.substr(e + 1));
-  std::string whole, fraction;
-  if (exponent >= 0) {
-    whole = digits + std::string(static_cast<size_t>(exponent), '0');
-  } else {
-    const size_t places = static_cast<size_t>(-exponent);
-    if (digits.size() <= places) digits.insert(0, places - digits.size() + 1, '0');
-    whole = digits.substr(0, digits.size() - places);
-    fraction = digits.substr(digits.size() - places);
-  }
-  Term t = with_fraction(whole, fraction);
-  return negative ? terms.cat(terms.literal("-"), t) : t;
-}
-
-// Whether more values are left than were written without being known here, because a mask looks ahead.
-bool Automaton::value_left(u32 i, u32 seen) {
-  u32 unknown = 0;
-  for (u32 k = seen; k != 0; k = seen_[k].parent) unknown += seen_[k].item == kUnknownText;
-  for (; unknown > 0; --unknown) {
-    const Term item = unique_item(i, seen);
-    if (!terms.alive(item)) return false;
-    seen = link(seen_table_, seen_, seen, text_id(value_of(terms.shortest(item))));
-  }
-  return terms.alive(unique_item(i, seen));
-}
-
-Term Automaton::unique_item(u32 i, u32 seen) {
-  if (seen == 0) return items_[i].item;
-  if (u32 known = unique_items_.get(i, seen); known != kNone) return known;
-  std::vector<Term> spellings;
-  for (u32 k = seen; k != 0; k = seen_[k].parent)
-    if (seen_[k].item != kUnknownText) spellings.push_back(value_spellings(items_[i], texts_[seen_[k].item]));
-  Term t = items_[i].item;
-  if (!spellings.empty()) {
-    ByteSet blank;
-    for (char c : {' ', '\t', '\n', '\r'}) blank.add(static_cast<u8>(c));
-    Term any = terms.alt(std::move(spellings));
-    if (terms.live_bytes(t).has(' ')) any = terms.cat(terms.repeat(terms.bytes(blank), 0, kUnbounded), any);
-    t = terms.conj(t, terms.complement(any));
-  }
-  unique_items_.put(i, seen, t);
-  return t;
+  if (seen_[q.written].bytes > limits.unique_bytes)
+    throw LimitError("unique_bytes", "an array whose items must differ has become too long");
+  if (unique.kind == FrameKind::Tracked || !def.counting.active()) return q;
+  return with_way(def.counting, q, def.ways(p.count)[unique.c]);
 }
 
 }  // namespace constrain

@@ -420,23 +420,28 @@ u32 Planner::items_rest(u32 i, Progress p, std::string* out) {
   const ItemsDef& def = a_.items_[i];
   u32 total = 0;
   bool first = p.count == 0;
-  auto write = [&](const Way& way) {
+  auto write = [&](u32 place, u32 number) {
+    const Way& way = def.ways(place)[number];
     if (!first) total = saturating_add(total, a_.term_text(def.mark.separator, out));
     first = false;
     if (!def.unique) {
       total = saturating_add(total, a_.gram_text(way.value, out));
       return;
     }
-    const std::string text = a_.terms.shortest(a_.terms.conj(a_.unique_item(i, p.written), way.item));
+    std::string text;
+    if (!def.tracked) text = a_.terms.shortest(a_.terms.conj(a_.unique_item(i, 0, p.written), way.item));
+    else if (!a_.next_value(i, def.way_parts[std::min<size_t>(place, def.prefix.size())] + number, p.written, text))
+      total = kUnbounded;
     total = saturating_add(total, static_cast<u32>(text.size()));
     if (out) *out += text;
-    p.written = a_.link(a_.seen_table_, a_.seen_, p.written, a_.text_id(a_.value_of(text)));
+    p.written = a_.link(a_.seen_table_, a_.seen_, p.written, a_.text_id(value_of(text)));
   };
-  for (const Step& step : follow(key)) write(def.ways(step.member)[step.way]);
+  for (const Step& step : follow(key)) write(step.member, step.way);
   const u32 more = fill_items(key).more;
   if (more > 0) {
     const Way* way = still_way(def.counting, def.rest_ways, key.counters);
-    for (u32 k = 0; k < more; ++k) write(*way);
+    const u32 behind = static_cast<u32>(def.prefix.size());
+    for (u32 k = 0; k < more; ++k) write(behind, static_cast<u32>(way - def.rest_ways.data()));
   }
   return saturating_add(total, a_.term_text(def.mark.close, out));
 }

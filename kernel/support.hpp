@@ -192,6 +192,9 @@ struct Limits {
   u32 liveness = 400'000;      // derivatives visited to decide one emptiness question
   u32 completion = 1u << 26;   // bytes of a completion that is written out
   u32 depth = 20'000;          // nesting of frames that one expansion may open
+  u32 unique_bytes = 1u << 20; // text of the values of one array that must all differ
+  u32 unique_values = 2'000;   // values listed to see whether enough different ones are left
+  u32 differences = 100'000;   // states visited to see whether an item can still differ
   u32 plans = 500'000;         // remembered answers of how a container with conditions is completed
 };
 

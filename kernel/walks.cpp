@@ -153,6 +153,20 @@ void MaskEngine::walk_entry(const Frame& frame, State below, const Trie& trie, u
       sink.doubtful = doubtful;
       break;
     }
+    case FrameKind::Tracked: {
+      const bool doubtful = sink.doubtful;
+      if (f.d != 0) sink.doubtful = true;
+      walk_state(f.c, trie, node, sink);
+      sink.doubtful = doubtful;
+      break;
+    }
+    case FrameKind::ItemEnd: {
+      const bool doubtful = sink.doubtful;
+      sink.doubtful = true;
+      walk_state(automaton_.after_item(f.a, f.b), trie, node, sink);
+      sink.doubtful = doubtful;
+      break;
+    }
     default:
       break;
   }

@@ -326,6 +326,86 @@ def small_unique_items(draw: st.DrawFn) -> terms.Items:
     return terms.Items((), rest, ARRAY, least, most, unique=True, encoding="json_any", numbers="any")
 
 
+SPACED_OBJECT = terms.Punctuation(*map(terms.Literal, ("{", "}", ", ", ": ")))
+SPACED_ARRAY = terms.Punctuation(*map(terms.Literal, ("[", "]", ", ")))
+BLANK_ARRAY = terms.Punctuation(
+    terms.Literal("["),
+    terms.concat(terms.optional(SPACE), terms.Literal("]")),
+    terms.concat(terms.optional(SPACE), terms.Literal(",")),
+)
+SCALAR_POOL = ("1", "1.0", "0", "-0", "0.0", '"a"', '"\\u0061"', '"1"', "true", "null", "-1.50", "-1.5")
+
+
+def few_scalars() -> st.SearchStrategy[terms.Grammar]:
+    """A lexeme of one to three texts, of which several may spell one value."""
+    some = st.lists(st.sampled_from(SCALAR_POOL), min_size=1, max_size=3, unique=True)
+    return some.map(lambda many: terms.Lexeme(terms.LiteralSet(tuple(many))))
+
+
+def few_values(depth: int = 1) -> st.SearchStrategy[terms.Grammar]:
+    """JSON values of any kind, few enough to list: scalars, closed objects, arrays, what differs in itself."""
+    if depth == 0:
+        return few_scalars()
+    inner = few_values(depth - 1)
+    return st.one_of(
+        few_scalars(),
+        _few_objects(inner),
+        _few_objects(inner),
+        _few_arrays(inner),
+        st.lists(few_values(depth - 1), min_size=2, max_size=2).map(lambda both: terms.Choice(tuple(both))),
+        st.builds(lambda value: terms.Sequence((terms.Lexeme(terms.optional(SPACE)), value)), inner),
+    )
+
+
+@st.composite
+def _few_objects(draw: st.DrawFn, values: st.SearchStrategy[terms.Grammar]) -> terms.Members:
+    names = draw(st.lists(st.sampled_from(SMALL_NAMES), max_size=2, unique=True))
+    classes = draw(st.sampled_from(((), (), (("x", "y"),))))
+    return terms.Members(
+        tuple(terms.Member(name, draw(values), draw(st.booleans())) for name in names),
+        tuple(terms.NameClass(terms.LiteralSet(names), draw(values)) for names in classes),
+        draw(st.sampled_from((OBJECT, SPACED_OBJECT))),
+        order=draw(st.sampled_from(("declared", "any"))),
+        min_count=draw(st.integers(0, 1)),
+        max_count=2,
+        encoding=draw(st.sampled_from(("json", "json_any"))),
+    )
+
+
+@st.composite
+def _few_arrays(draw: st.DrawFn, values: st.SearchStrategy[terms.Grammar]) -> terms.Items:
+    least = draw(st.integers(0, 2))
+    return terms.Items(
+        tuple(draw(st.lists(values, max_size=2))),
+        draw(st.none() | values),
+        draw(st.sampled_from((ARRAY, SPACED_ARRAY))),
+        least,
+        draw(st.integers(max(least, 1), 2)),
+        unique=draw(st.booleans()),
+        encoding="json_any",
+        numbers="any",
+    )
+
+
+@st.composite
+def different_items(draw: st.DrawFn) -> terms.Items:
+    """Arrays whose items must all differ, composite ones and of several schemas; as many as there are, or one more."""
+    values = few_values(draw(st.sampled_from((0, 1, 1, 1, 2))))
+    prefix = tuple(draw(st.lists(values, max_size=3)))
+    rest = draw(st.none() | values)
+    least = draw(st.integers(0, 4))
+    return terms.Items(
+        prefix,
+        rest,
+        draw(st.sampled_from((ARRAY, ARRAY, SPACED_ARRAY, BLANK_ARRAY))),
+        least,
+        draw(st.none() | st.integers(least, 4)),
+        unique=True,
+        encoding="json_any",
+        numbers="any",
+    )
+
+
 @st.composite
 def items(draw: st.DrawFn, plain: st.SearchStrategy[terms.Grammar]) -> terms.Items:
     values, all_conditions = draw(perhaps_counted(plain))

@@ -21,6 +21,7 @@ LAYERS = (
     {"grammar"},
     {"frontends"},
     {"specification", "explanation"},
+    {"linting"},
     {"matching"},
     {"model"},
     {"decoding"},

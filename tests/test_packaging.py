@@ -82,8 +82,9 @@ def test_links_between_documents_lead_somewhere():
     assert not missing
 
 
-def test_the_support_matrix_is_that_of_the_code():
-    command = [sys.executable, "scripts/support_matrix.py", "--check"]
+@pytest.mark.parametrize("script", ["support_matrix", "lint_rules"])
+def test_tables_in_the_guide_are_those_of_the_code(script: str):
+    command = [sys.executable, f"scripts/{script}.py", "--check"]
     checked = subprocess.run(command, cwd=ROOT, check=False, env={**os.environ, "PYTHONPATH": str(ROOT)})
     assert checked.returncode == 0, "run: make docs"
 

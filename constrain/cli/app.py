@@ -25,6 +25,10 @@ Examples:
 
   constrain check schemas/*.json --report
 
+  constrain check schema.json --profile openai-strict
+
+  constrain check schemas/*.json --format github
+
   constrain check order.json --registry schemas/ --registry https://example.com/person=person.json
 
   constrain check --regex '[A-Z]{3}-[0-9]+'
@@ -140,6 +144,10 @@ Registry = Annotated[
     ),
 ]
 RegexDialect = Annotated[Literal["python", "ecma"], typer.Option(help="Which language patterns are written in.")]
+CheckFormats = Annotated[
+    Literal["text", "json", "sarif", "github"],
+    typer.Option("--format", help="For people, for machines, for code hosts, for workflow annotations."),
+]
 OutputFormat = Annotated[Literal["text", "json"], typer.Option("--format", help="For people, or for machines.")]
 Model = Annotated[
     str,
@@ -250,8 +258,12 @@ def check_command(
         list[str] | None, typer.Option(metavar="PATTERN", help="A regular expression to check; may be repeated.")
     ] = None,
     report: Annotated[bool, typer.Option("--report", help="Say of each keyword whether it is enforced.")] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="Warnings count as findings.")] = False,
-    output_format: OutputFormat = "text",
+    strict: Annotated[bool, typer.Option("--strict", help="Notes count too, and more is looked for.")] = False,
+    profile: Annotated[
+        Literal["openai-strict"] | None,
+        typer.Option(help="Also find what a hosted service would refuse.", rich_help_panel=SCHEMA),
+    ] = None,
+    output_format: CheckFormats = "text",
     regex_dialect: RegexDialect = "python",
     key_order: KeyOrder = None,
     whitespace: Whitespace = None,
@@ -262,9 +274,9 @@ def check_command(
     on_unsupported: OnUnsupported = None,
     registry: Registry = None,
 ) -> None:
-    """Say whether specifications can be enforced, and where not.
+    """Say whether specifications can be enforced, and what in them can hardly be meant.
 
-    Exit code: 0 clean, 1 findings, 2 wrong usage.
+    Exit code: 0 clean, 1 errors or warnings (with --strict also notes), 2 wrong usage.
     """
     from constrain.cli.check import check
     from constrain.cli.source import regex_source, registry_of, schema_source
@@ -276,7 +288,9 @@ def check_command(
         formats=formats, dialect=dialect, on_unsupported=on_unsupported, registry=registry_of(registry or []),
     )  # fmt: skip
     sources = [schema_source(name) for name in specs or []] + [regex_source(pattern) for pattern in regex or []]
-    raise typer.Exit(check(sources, options, report=report, as_json=output_format == "json", strict=strict))
+    raise typer.Exit(
+        check(sources, options, profile=profile, report=report, output_format=output_format, strict=strict)
+    )
 
 
 @app.command("match", epilog=EPILOG_MATCH)

@@ -31,8 +31,9 @@ def _console(to_stderr: bool, stream: int) -> Console:
 
 
 def print_json(value: Any) -> None:
-    """One line of JSON for machines, written at once."""
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, default=str) + "\n")
+    """One line of JSON for machines, written at once; half a surrogate pair becomes an escape, which JSON reads too."""
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    sys.stdout.write(text.encode("utf-8", "backslashreplace").decode("utf-8") + "\n")
     sys.stdout.flush()
 
 

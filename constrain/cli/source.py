@@ -34,6 +34,7 @@ class Source:
     kind: Literal["json_schema", "regex"]
     text: str
     fault: ConstrainError | None = None
+    is_file: bool = False
 
     def compile(self, options: dict[str, Any]) -> Specification:
         """The specification; raises SpecificationError or LimitExceeded."""
@@ -51,12 +52,12 @@ def schema_source(name: str) -> Source:
     """A JSON Schema file, or standard input for `-`."""
     content = read_bytes(name, "SPEC")
     try:
-        return Source(shown_name(name), "json_schema", content.decode("utf-8-sig"))
+        return Source(shown_name(name), "json_schema", content.decode("utf-8-sig"), is_file=name != STDIN)
     except UnicodeDecodeError as error:
         fault = InvalidSpecification(
             "the file is not UTF-8 text", at=f"byte {error.start}", help="save the file as UTF-8"
         )
-        return Source(shown_name(name), "json_schema", content.decode("utf-8", "replace"), fault)
+        return Source(shown_name(name), "json_schema", content.decode("utf-8", "replace"), fault, name != STDIN)
 
 
 def regex_source(pattern: str) -> Source:

@@ -9,12 +9,13 @@ Invariant: lowering a term twice gives the same id. Nothing is decided here; the
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from constrain import _kernel
 from constrain.errors import LimitExceeded
 from constrain.grammar import terms as t
+from constrain.grammar.unique_items import rule, split
 
 ALL_BYTES = bytes(range(256))
 UNBOUNDED = 0xFFFFFFFF
@@ -33,6 +34,9 @@ _LIMIT_HELP = {
     "completion": "lower the counts and lengths that the specification asks for at least",
     "reachability": "use a vocabulary with a token for every single byte",
     "deadline_s": "raise deadline_s",
+    "unique_bytes": "limit the items of the array whose items must differ: maxItems, maxLength",
+    "unique_values": "ask for fewer different items (minItems), or for fewer schemas in prefixItems",
+    "differences": "simplify the items of the array whose items must differ",
 }
 
 
@@ -70,7 +74,11 @@ class Lowering:
         self.alphabet = alphabet
         # By identity: a specification holds its terms, and equal ones meet again in the kernel.
         self._regular: dict[tuple[int, int], tuple[t.Regular, int]] = {}
-        self._rules: dict[str, int] = {}
+        # Rules by name, once more without exponents where numbers must differ in any spelling.
+        self._rules: dict[tuple[str, bool], int] = {}
+        self._pending: list[tuple[str, bool]] = []
+        self._spec_rules: Mapping[str, t.Grammar] = {}
+        self._plain = False
 
     # ---- regular terms
 
@@ -151,30 +159,25 @@ class Lowering:
 
     def grammar(self, spec: t.GrammarSpec) -> int:
         """The id of the start rule; every rule that it reaches is defined."""
-        pending = [spec.start]
+        self._spec_rules = spec.rules
         start = self._rule(spec.start)
-        defined: set[str] = set()
-        self._pending = pending
-        while pending:
-            name = pending.pop()
-            if name in defined:
-                continue
-            defined.add(name)
-            self.kernel.define(self._rule(name), self._term(spec.rules[name]))
+        while self._pending:
+            name, self._plain = self._pending.pop()
+            self.kernel.define(self._rule(name), self._term(rule(name, spec.rules)))
         return start
 
     def _rule(self, name: str) -> int:
-        if name not in self._rules:
-            self._rules[name] = self.kernel.rule()
-        return self._rules[name]
+        key = name, self._plain
+        if key not in self._rules:
+            self._rules[key] = self.kernel.rule()
+            self._pending.append(key)
+        return self._rules[key]
 
     def _term(self, term: t.Grammar) -> int:
         match term:
             case t.Lexeme(regular):
-                return self.kernel.lexeme(self.regular(regular))
+                return self.kernel.lexeme(self._scalar(regular))
             case t.RuleRef(name):
-                if name not in self._rules:
-                    self._pending.append(name)
                 return self._rule(name)
             case t.Sequence(items):
                 return self.kernel.sequence([self._term(item) for item in items])
@@ -228,42 +231,53 @@ class Lowering:
 
     def _items(self, term: t.Items) -> int:
         counters = _counter_numbers(term.conditions)
-        item = EMPTY_TERM
-        rest = NONE
-        if term.unique:
-            item = self.regular(_only_lexeme(_whole(term.rest))) if term.rest is not None else EMPTY_TERM
-        if term.rest is not None and (term.conditions or not term.unique):
-            rest = self._term(_whole(term.rest))
-        return self.kernel.items(
-            [self._term(_whole(item_term)) for item_term in term.prefix],
-            rest,
+        places = [*term.prefix, *([] if term.rest is None else [term.rest])]
+        plain_before, self._plain = self._plain, self._plain or (term.unique and term.numbers == "any")
+        parts = [self._parts(place) for place in places] if term.unique else []
+        values = [self._joined(*part[0]) for part in parts] or [self._term(_whole(place)) for place in places]
+        ways = [self._ways(place, counters) for place in places]
+        self._plain = plain_before
+        lowered = self.kernel.items(
+            values[: len(term.prefix)],
+            NONE if term.rest is None else values[-1],
             self._marks(term.punctuation),
             term.min_count,
             UNBOUNDED if term.max_count is None else term.max_count,
             term.unique,
-            item,
             ENCODINGS[term.encoding],
             term.numbers == "any",
-            [self._ways(item_term, counters) for item_term in term.prefix],
-            [] if term.rest is None else self._ways(term.rest, counters, unique=term.unique),
+            ways[: len(term.prefix)],
+            [] if term.rest is None else ways[-1],
             _conditions(term.conditions, counters),
         )
+        if term.unique:
+            self.kernel.set_unique(lowered, parts)
+        return lowered
 
-    def _ways(
-        self, value: t.Grammar | t.Counted, counters: dict[int, int], *, unique: bool = False
-    ) -> list[tuple[int, int, list[int]]]:
-        """(value, its regular term where items must differ, counters) of each way; none where nothing counts."""
+    def _parts(self, place: t.Grammar | t.Counted) -> list[tuple[int, int]]:
+        """Of an item that must differ, and of each of its ways: scalars (a regular term), all else (a grammar term)."""
+        ways = [way.value for way in place.ways] if isinstance(place, t.Counted) else []
+        parts: list[tuple[int, int]] = []
+        for value in (_whole(place), *ways):
+            scalars, general = split(value, self._spec_rules)
+            lowered = [self._term(one) for one in general]
+            parts.append((self._scalar(scalars), self.kernel.choice(lowered) if lowered else NONE))
+        return parts
+
+    def _joined(self, scalars: int, general: int) -> int:
+        lexeme = self.kernel.lexeme(scalars)
+        return lexeme if general == NONE else self.kernel.choice([lexeme, general])
+
+    def _scalar(self, regular: t.Regular) -> int:
+        lowered = self.regular(regular)
+        return self.kernel.without_exponents(lowered) if self._plain else lowered
+
+    def _ways(self, value: t.Grammar | t.Counted, counters: dict[int, int]) -> list[tuple[int, list[int]]]:
+        """(value, counters) of each way; none where nothing counts."""
         ways = value.ways if isinstance(value, t.Counted) else (t.Way(value),)
         if not counters:
             return []
-        return [
-            (
-                self._term(way.value),
-                self.regular(_only_lexeme(way.value)) if unique else EMPTY_TERM,
-                sorted({counters[c] for c in way.counters if c in counters}),
-            )
-            for way in ways
-        ]
+        return [(self._term(way.value), sorted({counters[c] for c in way.counters if c in counters})) for way in ways]
 
 
 def _whole(value: t.Grammar | t.Counted) -> t.Grammar:
@@ -281,15 +295,6 @@ def _conditions(conditions: tuple[t.Condition, ...], counters: dict[int, int]) -
         [(NONE if b.counter is None else counters[b.counter], b.least, b.reached) for b in condition]
         for condition in conditions
     ]
-
-
-def _only_lexeme(term: t.Grammar) -> t.Regular:
-    match term:
-        case t.Lexeme(regular):
-            return regular
-        case t.Choice(items):
-            return t.alternation(*(_only_lexeme(item) for item in items))
-    raise TypeError("unique items are lexemes")
 
 
 def _has_surrogate(text: str) -> bool:

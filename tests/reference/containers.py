@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import chain, islice
 
 from constrain.grammar import terms
 from tests.reference.captured import Value, remember, value_of, values_ahead
 from tests.reference.counters import CountedWay, Counting, Tally, Values
+from tests.reference.different import can_be_filled, item_values, json_value, stretches_of
 from tests.reference.frames import Frame, Grammar, Reader, Term, Ways
 from tests.reference.nodes import EMPTY, Node, behind, complement, concat, intersect, node_of, spelling, texts, union
 from tests.reference.regular import intervals, node_is_alive
+from tests.reference.stacks import END, Stack
 from tests.reference.utf8 import first_code_points, spelled_ranges
 
 QUOTE = texts(('"',))
@@ -227,14 +230,15 @@ class NameReader(Reader):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ItemsTerm(Term):
-    """`rest` has no way if no more items are allowed; `rest_nodes`: of its ways, where items must differ."""
+    """`rest` has no way if no more items are allowed; `rest_nodes`: of its ways, where items must differ and are
+    scalars of one schema, else None."""
 
     term: terms.Items
     counting: Counting
     marks: Marks
     prefix: tuple[Values, ...]
     rest: Values
-    rest_nodes: tuple[Node, ...] = ()
+    rest_nodes: tuple[Node, ...] | None = ()
 
     def begin(self) -> ItemsFrame:
         return ItemsFrame(self, self.counting.start(), frozenset())
@@ -250,26 +254,28 @@ class ItemsTerm(Term):
 
     @property
     def rest_node(self) -> Node:
-        return union(*self.rest_nodes)
+        return union(*(self.rest_nodes or ()))
 
 
 def items_term(term: terms.Items, prefix: tuple[Values, ...], rest: Values) -> ItemsTerm:
     ways = term.rest.ways if isinstance(term.rest, terms.Counted) else (term.rest,)
-    values = [way.value if isinstance(way, terms.Way) else way for way in ways]
-    rest_nodes = tuple(_scalars(value) for value in values if value is not None) if term.unique else ()
+    nodes = [_scalars(way.value if isinstance(way, terms.Way) else way) for way in ways if way is not None]
+    scalars = tuple(node for node in nodes if node is not None)
+    rest_nodes = scalars if term.unique and not prefix and len(scalars) == len(nodes) else None
     # An item of the prefix that is still to come always matters.
     counting = Counting(term.min_count, term.max_count, term.conditions, len(prefix))
     return ItemsTerm(term, counting, marks_of(term.punctuation), prefix, rest, rest_nodes)
 
 
-def _scalars(term: terms.Grammar) -> Node:
-    """Items that must differ are lexemes, or a choice of lexemes."""
+def _scalars(term: terms.Grammar) -> Node | None:
+    """The node of a lexeme, or of a choice of lexemes."""
     match term:
         case terms.Lexeme(regular):
             return node_of(regular)
         case terms.Choice(items):
-            return union(*map(_scalars, items))
-    raise TypeError(f"items that must differ cannot be {term!r}")
+            nodes = [_scalars(item) for item in items]
+            return None if None in nodes else union(*(node for node in nodes if node is not None))
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,7 +291,7 @@ class ItemsFrame(Frame):
         if not node_is_alive(self.whole.marks.close, grammar.alphabet):
             return False
         to_come = term.min_count - self.tally[0]
-        if term.unique and to_come > 0 and self._distinct_values(grammar, to_come) < to_come:
+        if term.unique and to_come > 0 and not self._enough_values(grammar, to_come):
             return False
         separable = node_is_alive(self.whole.marks.separator, grammar.alphabet)
         tallies = {self.tally}
@@ -295,9 +301,19 @@ class ItemsFrame(Frame):
             tallies = counting.one_more(tallies, self.whole.item(index), grammar) if separable or index == 0 else set()
         return False
 
-    def _distinct_values(self, grammar: Grammar, enough: int) -> int:
-        found = values_ahead(self.whole.rest_node, "", grammar.alphabet, enough + len(self.used))
-        return len(set(found) - self.used)
+    def _enough_values(self, grammar: Grammar, to_come: int) -> bool:
+        if self.whole.rest_nodes is None:
+            return can_be_filled(self._values_to_come(grammar, to_come), to_come)
+        found = values_ahead(self.whole.rest_node, "", grammar.alphabet, to_come + len(self.used))
+        return len(set(found) - self.used) >= to_come
+
+    def _values_to_come(self, grammar: Grammar, to_come: int) -> list[set[Value]]:
+        """Of each of the next places the values that may stand there: all, or as many as can ever matter."""
+        found: list[set[Value]] = []
+        for index in range(self.tally[0], self.tally[0] + to_come):
+            ways = [item_values(grammar, grammar.machine.begin(w.value), "", self.used) for w in self.whole.item(index)]
+            found.append(set(islice(chain.from_iterable(ways), to_come * max(len(ways), 1))))
+        return found
 
     def behind(self, way: CountedWay, value: Value | None = None) -> ItemsFrame:
         """This array once an item is written; `value` is None where values do not matter."""
@@ -314,9 +330,12 @@ class ItemsFrame(Frame):
         if not counting.room(self.tally):
             return
         between = (Reader(marks.separator),) if self.tally[0] else ()
-        if term.unique:
+        if term.unique and self.whole.rest_nodes is not None:
             for way, node in zip(self.whole.rest, self.whole.rest_nodes, strict=True):
                 yield (*between, ItemReader(node, self, way))
+        elif term.unique:
+            for way in self.whole.item(self.tally[0]):
+                yield (*between, AnyItemReader(EMPTY, self, way, grammar.machine.begin(way.value)))
         else:
             for way in self.whole.item(self.tally[0]):
                 yield (*between, way.value, self.behind(way))
@@ -365,5 +384,48 @@ class ItemReader(Reader):
 
     def expand(self, grammar: Grammar) -> Ways:
         value = value_of(self.text)
+        if value not in self.items.used:
+            yield (self.items.behind(self.way, value),)
+
+
+@dataclass(frozen=True, slots=True)
+class AnyItemReader(Reader):
+    """Reads an item of any kind that must differ from the others: its own configurations, and what was written."""
+
+    items: ItemsFrame
+    way: CountedWay
+    stacks: frozenset[Stack] = frozenset()
+    text: str = ""
+
+    def is_over(self) -> bool:
+        return self.stacks == {END}
+
+    def may_end(self) -> bool:
+        return END in self.stacks
+
+    def reads(self, c: int) -> bool:
+        return any(isinstance(stack.frame, Reader) and stack.frame.reads(c) for stack in self.stacks)
+
+    def stretches(self) -> set[tuple[int, int]]:
+        return stretches_of(self.stacks)
+
+    def can_finish(self, grammar: Grammar) -> bool:
+        values = item_values(grammar, self.stacks, self.text, self.items.used)
+        return any(grammar.can_finish(self.items.behind(self.way, value)) for value in values)
+
+    def can_read_one(self, grammar: Grammar, partial: bytes) -> bool:
+        ranges = spelled_ranges(grammar.alphabet, partial)
+        enough = len(self.items.used) + self.items.whole.term.min_count + 1
+        return any(
+            grammar.can_finish(self.read(c, grammar))
+            for low, high in self.stretches()
+            for c in first_code_points(ranges, low, high, enough)
+        )
+
+    def read(self, c: int, grammar: Grammar) -> AnyItemReader:
+        return replace(self, stacks=grammar.machine.read_all(self.stacks, c), text=self.text + chr(c))
+
+    def expand(self, grammar: Grammar) -> Ways:
+        value = json_value(self.text)
         if value not in self.items.used:
             yield (self.items.behind(self.way, value),)

@@ -10,10 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from tests.reference.nodes import Node
-from tests.reference.regular import node_is_alive, successors
+from tests.reference.nodes import EMPTY, EPSILON, Node
+from tests.reference.regular import intervals, node_is_alive, successors
+
+if TYPE_CHECKING:
+    from tests.reference.stacks import Machine
 
 
 class Grammar(Protocol):
@@ -24,6 +27,9 @@ class Grammar(Protocol):
 
     names: dict[Frame, Node]
     """Which names may follow in an object in progress, once asked for; valid when the rules are known."""
+
+    machine: Machine
+    """Reads characters by what can be finished."""
 
     def rule(self, name: str) -> Term: ...
 
@@ -67,8 +73,27 @@ class Reader(Frame):
     def expand(self, grammar: Grammar) -> Ways:
         yield ()
 
+    def is_over(self) -> bool:
+        """True if nothing is left to read."""
+        return self.node is EPSILON
+
+    def may_end(self) -> bool:
+        """True if nothing has to be read any more."""
+        return self.node.nullable
+
+    def reads(self, c: int) -> bool:
+        return self.node.after(c) is not EMPTY
+
+    def stretches(self) -> set[tuple[int, int]]:
+        """Stretches of code points that it reads and that all lead to the same."""
+        return {stretch for stretch in intervals(self.node) if self.node.after(stretch[0]) is not EMPTY}
+
     def after(self, c: int) -> Reader:
         return Reader(self.node.after(c))
+
+    def read(self, c: int, grammar: Grammar) -> Reader:
+        """What is left behind `c`."""
+        return self.after(c)
 
     def can_read_one(self, grammar: Grammar, partial: bytes) -> bool:
         """True if it can be finished behind some character that begins with `partial` and goes on in the alphabet."""

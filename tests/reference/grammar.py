@@ -1,9 +1,7 @@
 """The twin of the whole kernel: which texts a grammar holds, and which beginnings of texts can be finished.
 
-A configuration is one way to have read the text so far: a stack of frames, each still to be matched, the innermost on
-top. On top of a settled configuration stands a frame that reads characters; the configuration `END` has nothing left to
-match. A state is the set of all settled configurations, and the bytes of an unfinished character. Ambiguity is more
-than one configuration; nothing is ever chosen.
+A state is the set of all settled configurations (see `stacks.py`), and the bytes of an unfinished character. Ambiguity
+is more than one configuration; nothing is ever chosen.
 
 Invariant: a state holds only configurations that can be finished with some bytes. `is_alive` asks more: can one of them
 be finished with bytes of the alphabet? The two differ inside a token whose characters single bytes cannot write: the
@@ -22,26 +20,9 @@ from tests.reference import frames
 from tests.reference.containers import items_term, members_term
 from tests.reference.counters import CountedWay, Values
 from tests.reference.frames import Frame, Reader, Term
-from tests.reference.nodes import EMPTY, EPSILON, Node, node_of
-from tests.reference.regular import TwinLimit, intervals
+from tests.reference.nodes import Node, node_of
+from tests.reference.stacks import END, Machine, Stack
 from tests.reference.utf8 import ALL_BYTES, next_character
-
-DEPTH_LIMIT = 1_000
-"""How deep a stack may grow: met by left recursion, which the terms exclude, and by very deep texts."""
-
-
-class Stack:
-    """A frame and the stack below it. Interned by its recognizer, so compared by identity."""
-
-    __slots__ = ("below", "depth", "frame")
-
-    def __init__(self, frame: Frame, below: Stack | None):
-        self.frame = frame
-        self.below = below
-        self.depth: int = below.depth + 1 if below else 0
-
-
-END = Stack(Frame(), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +51,15 @@ class Liveness:
         self._stacks: dict[Stack, bool] = {END: True}
         while True:
             self._answers.clear()
+            self.names.clear()
+            self.machine = Machine(self)
             found = frozenset(term for term in everything if term.can_finish(self))
             if found == self._finishable:
                 break
             self._finishable = found
+        self._answers.clear()
+        self.names.clear()
+        self.machine = Machine(self)
 
     def rule(self, name: str) -> Term:
         return self._rules[name]
@@ -111,13 +97,11 @@ class Recognizer:
         self._by_any_bytes = Liveness(self._rules, everything, ALL_BYTES)
         whole = alphabet >= ALL_BYTES
         self._by_alphabet = self._by_any_bytes if whole else Liveness(self._rules, everything, alphabet)
-        self._stacks: dict[tuple[Frame, Stack], Stack] = {}
+        self._machine = self._by_any_bytes.machine
         self._alive: dict[State, bool] = {}
         self._legal: dict[State, frozenset[int]] = {}
-        self._settled: dict[Stack, frozenset[Stack]] = {}
         self._steps: dict[tuple[State, int], State] = {}
-        bottom = self._push((self._rules[spec.start],), END)
-        self._start = State(self._settle(bottom)) if bottom else DEAD
+        self._start = State(self._machine.begin(self._rules[spec.start]))
 
     # ------------------------------------------------------------ what callers ask
 
@@ -163,8 +147,8 @@ class Recognizer:
 
     def stretches(self, state: State) -> list[tuple[int, int]]:
         """Stretches of code points of which one comes next; not every one in them is legal. For random walks."""
-        readers = {stack.frame.node for stack in state.configurations if isinstance(stack.frame, Reader)}
-        return sorted({s for node in readers for s in intervals(node) if node.after(s[0]) is not EMPTY})
+        readers = {stack.frame for stack in state.configurations if isinstance(stack.frame, Reader)}
+        return sorted({stretch for reader in readers for stretch in reader.stretches()})
 
     # ------------------------------------------------------------ how it is done
 
@@ -201,64 +185,11 @@ class Recognizer:
         ways = value.ways if isinstance(value, terms.Counted) else (terms.Way(value),)
         return tuple(CountedWay(self._compile(way.value), frozenset(way.counters)) for way in ways)
 
-    def _push(self, sequence: tuple[Frame, ...], below: Stack) -> Stack | None:
-        """`below` with `sequence` on top, its first frame topmost; None if no bytes can finish that."""
-        for frame in reversed(sequence):
-            if not self._by_any_bytes.can_finish(frame):
-                return None
-            key = frame, below
-            if key not in self._stacks:
-                self._stacks[key] = Stack(frame, below)
-            below = self._stacks[key]
-        if below.depth > DEPTH_LIMIT:
-            raise TwinLimit(f"a stack deeper than {DEPTH_LIMIT}")
-        return below
-
-    def _settle(self, stack: Stack) -> frozenset[Stack]:
-        """Expand until a reader or `END` is on top, in every way."""
-        if stack not in self._settled:
-            settled: set[Stack] = set()
-            seen = {stack}
-            open_stacks = [stack]
-            while open_stacks:
-                current = open_stacks.pop()
-                for successor in self._expand(current, settled):
-                    if successor not in seen:
-                        seen.add(successor)
-                        open_stacks.append(successor)
-            self._settled[stack] = frozenset(settled)
-        return self._settled[stack]
-
-    def _expand(self, stack: Stack, settled: set[Stack]) -> list[Stack]:
-        below, frame = stack.below, stack.frame
-        if below is None:
-            settled.add(stack)
-            return []
-        if isinstance(frame, Reader):
-            if frame.node is not EPSILON:
-                settled.add(stack)
-            if not frame.node.nullable:
-                return []
-        pushed = (self._push(way, below) for way in frame.expand(self._by_any_bytes))
-        return [successor for successor in pushed if successor is not None]
-
     def _step(self, state: State, byte: int) -> State:
         character = next_character(state.partial, byte)
         if isinstance(character, int):
-            found: set[Stack] = set()
-            for stack in state.configurations:
-                successor = self._read(stack, character)
-                if successor is not None:
-                    found |= self._settle(successor)
-            return State(frozenset(found))
+            return State(self._machine.read_all(state.configurations, character))
         if character is None:
             return DEAD
         kept = frozenset(stack for stack in state.configurations if self._by_any_bytes.can_read_one(stack, character))
         return State(kept, character) if kept else DEAD
-
-    def _read(self, stack: Stack, c: int) -> Stack | None:
-        """The stack once its reader has read `c`; None if no bytes can finish that."""
-        frame, below = stack.frame, stack.below
-        if below is None or not isinstance(frame, Reader) or frame.node.after(c) is EMPTY:
-            return None
-        return self._push((frame.after(c),), below)

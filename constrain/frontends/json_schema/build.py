@@ -145,9 +145,6 @@ class Builder:
         key = (id(schema), id(scope), tracked) if tracked else (id(schema), id(scope))
         found = self._ids.get(key)
         if found is None:
-            target = self._target(schema, path, scope) if len(schema) == 1 and "$ref" in schema else None
-            if target is not None:
-                return self.child(*target, tracked)
             found = self._ids[key] = self._add(Place(schema, path, scope, tracked))
         return (found,)
 
@@ -173,7 +170,15 @@ class Builder:
 
     def below(self, place: Place, schema: Any, step: str) -> Child:
         """The child that a subschema of `place` denotes; `step` is the pointer from there."""
-        return self.child(schema, f"{place.path}/{step}", place.scope)
+        return self.of_value(schema, f"{place.path}/{step}", place.scope)
+
+    def of_value(self, schema: Any, path: str, scope: Scope) -> Child:
+        """As `child`, for a schema of a value inside: one that is nothing but a `$ref` is the place it leads to."""
+        if isinstance(schema, Mapping) and len(schema) == 1 and "$ref" in schema:
+            target = self._target(schema, path, scope)
+            if target is not None:
+                return self.child(*target)
+        return self.child(schema, path, scope)
 
     def in_place(self, place: Place, schema: Any, step: str) -> Child:
         """As `below`, for a subschema that applies to the same value: it says what it evaluates if `place` must."""

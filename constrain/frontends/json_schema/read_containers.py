@@ -132,7 +132,7 @@ def properties(builder: Builder, place: Place, reading: Reading, keyword: str, v
     path, scope = f"{place.path}/{keyword}/", place.scope
     found = reading.members
     for name, schema in members(place, keyword, value).items():
-        found[name] = builder.child(schema, path + escape(name), scope)
+        found[name] = builder.of_value(schema, path + escape(name), scope)
 
 
 def pattern_properties(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constrain.cli.positions import Position, escaped, locate, position_at, value_offsets
+from constrain.linting.positions import Position, escaped, locate, position_at, value_offsets
 
 TEXT = """{
   "type": "object",

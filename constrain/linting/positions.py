@@ -13,6 +13,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from urllib.parse import unquote
 
+LINE_AND_COLUMN = re.compile(r"(?:line (\d+),? column (\d+)|(\d+):(\d+))")
+"""How errors name a place in a text."""
+
 TOKEN = re.compile(r'\s*(?:(?P<string>"(?:[^"\\]|\\.)*")|(?P<mark>[{}\[\]:,])|(?P<scalar>[^\s{}\[\]:,"]+))', re.DOTALL)
 
 
@@ -41,9 +44,15 @@ def locate(text: str, pointers: Iterable[str]) -> dict[str, Position]:
     a member of an object, else of the value."""
     wanted = {normalised(pointer): pointer for pointer in pointers}
     found: dict[str, Position] = {}
+    if not wanted:
+        return found
+    line, start, at = 1, 0, 0  # of the line of the last position: values come in order
     for pointer, offset in value_offsets(text):
         if pointer in wanted:
-            found.setdefault(wanted.pop(pointer), position_at(text, offset))
+            line += text.count("\n", at, offset)
+            start = max(start, text.rfind("\n", at, offset) + 1)
+            at = offset
+            found.setdefault(wanted.pop(pointer), Position(line, offset - start + 1))
             if not wanted:
                 break
     return found

@@ -1,0 +1,202 @@
+"""How `constrain check` prints what it found: for people, and in three forms for machines.
+
+    text      one paragraph a finding, the line with a caret; a line for each file; the report as a table on request
+    json      one object, described in docs/guide/checking.md; `version` rises when a field changes its meaning
+    sarif     SARIF 2.1.0, which code hosts and editors read
+    github    workflow commands, which show as annotations of a pull request
+
+A printer knows nothing of what specifications are written in.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+from urllib.parse import quote
+
+from rich.table import Table
+from rich.text import Text
+
+from constrain.cli.check import Checked, CheckFormat
+from constrain.cli.excerpt import visible
+from constrain.cli.findings import rendered
+from constrain.cli.output import print_json, print_styled, stdout
+from constrain.linting.finding import Finding, count
+from constrain.report import Report, Status
+
+JSON_VERSION = 1
+SEVERITY_STYLES = {": error: ": "bold red", ": warning: ": "bold yellow", ": note: ": "bold cyan"}
+STATUS_STYLES = {"enforced": "green", "approximated": "yellow", "refused": "red", "annotation": "dim"}
+STATUSES: tuple[Status, ...] = ("refused", "approximated", "annotation", "enforced")
+SHOWN_NOTES = 3
+"""How many notes of one code are shown for one file, unless strict."""
+
+SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+
+
+# ---------------------------------------------------------------- for people
+
+
+def print_text(checked: Sequence[Checked], *, strict: bool, report: bool) -> None:
+    """Findings, a line for each specification, and a line for all of them."""
+    for one in checked:
+        _print_one(one, strict, report)
+    if len(checked) > 1:
+        clean = sum(one.is_clean(strict) for one in checked)
+        stdout().print(f"{len(checked)} specifications: {clean} clean, {len(checked) - clean} with findings")
+
+
+def _print_one(checked: Checked, strict: bool, report: bool) -> None:
+    name = visible(checked.source.name)
+    notes: Counter[str] = Counter()
+    for finding in checked.findings:
+        if finding.severity == "note" and not strict:
+            notes[finding.code] += 1
+            if notes[finding.code] > SHOWN_NOTES:
+                continue
+        print_styled(rendered(finding, checked.source), SEVERITY_STYLES)
+    for code, number in notes.items():
+        if number > SHOWN_NOTES:
+            print_styled(f"{name}: note: {code}: {number - SHOWN_NOTES} more; --strict shows all", SEVERITY_STYLES)
+    if checked.is_clean(strict) and checked.report is not None:
+        print_styled(f"{name}: ok{summary(checked.report)}", {": ok": "bold green"})
+    elif (said := counted(checked.findings)) and len(checked.findings) > 1:
+        print_styled(f"{name}: {said}", {})
+    if report and checked.report is not None and len(checked.report):
+        _print_report(checked.report)
+
+
+def counted(findings: Sequence[Finding]) -> str:
+    """`2 errors, 1 warning`."""
+    numbers = [(number, severity) for severity, number in count(findings).items() if number]
+    return ", ".join(f"{number} {severity}{'s' if number != 1 else ''}" for number, severity in numbers)
+
+
+def summary(report: Report) -> str:
+    """Counts in brackets; nothing for what has no parts to report, such as a pattern: it is enforced as a whole."""
+    order: tuple[Status, ...] = ("enforced", "approximated", "refused", "annotation")
+    counts = [(status, len(report.with_status(status))) for status in order]
+    said = [
+        f"{number} {status}{'s' if status == 'annotation' and number != 1 else ''}"
+        for status, number in counts
+        if number
+    ]
+    return f" ({', '.join(said)})" if said else ""
+
+
+def _print_report(report: Report) -> None:
+    """A table for each status, what is not enforced first."""
+    for status in STATUSES:
+        entries = report.with_status(status)
+        if not entries:
+            continue
+        stdout().print(Text(f"\n{status} ({len(entries)})", style=STATUS_STYLES[status]))
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+        for heading in ("  keyword", "at", "reason"):
+            table.add_column(heading, overflow="fold")
+        for entry in entries:
+            reason = f"{entry.reason} ({entry.direction})" if entry.direction else entry.reason
+            table.add_row(*(Text(visible(cell)) for cell in (f"  {entry.keyword}", entry.path, reason)))
+        stdout().print(table, soft_wrap=False)
+
+
+# ---------------------------------------------------------------- for machines
+
+
+def print_as_json(checked: Sequence[Checked], *, strict: bool, report: bool) -> None:
+    """One object on one line."""
+    del report  # always there: machines need not ask
+    print_json(
+        {
+            "version": JSON_VERSION,
+            "clean": all(one.is_clean(strict) for one in checked),
+            "counts": count(finding for one in checked for finding in one.findings),
+            "specifications": [
+                {
+                    "source": one.source.name,
+                    "kind": one.source.kind,
+                    "clean": one.is_clean(strict),
+                    "findings": [finding.to_json() for finding in one.findings],
+                    "report": None if one.report is None else one.report.to_json(),
+                }
+                for one in checked
+            ],
+        }
+    )
+
+
+def print_sarif(checked: Sequence[Checked], *, strict: bool, report: bool) -> None:
+    """One SARIF log with one run."""
+    del strict, report
+    results = [_sarif_result(finding, one) for one in checked for finding in one.findings]
+    codes = dict.fromkeys(result["ruleId"] for result in results)
+    about = descriptions()
+    rules = [{"id": code, "shortDescription": {"text": about.get(code, code)}} for code in codes]
+    driver = {"name": "constrain", "version": _version(), "rules": rules}
+    run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
+    print_json({"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [run]})
+
+
+def descriptions() -> Mapping[str, str]:
+    """What each code is about; codes of errors explain themselves."""
+    from constrain.linting.compiled import CODES
+    from constrain.linting.lint import PROFILES
+    from constrain.linting.rules import RULES
+
+    of_profiles = {code: about for profile in PROFILES.values() for code, about in profile.rules.items()}
+    return {**{rule.code: rule.about for rule in RULES.values()}, **CODES, **of_profiles}
+
+
+def _sarif_result(finding: Finding, checked: Checked) -> dict[str, Any]:
+    text = finding.message + (f"\nHelp: {finding.help}" if finding.help else "")
+    location: dict[str, Any] = {}
+    if checked.source.is_file:
+        physical: dict[str, Any] = {"artifactLocation": {"uri": quote(checked.source.name)}}
+        if finding.line is not None:
+            physical["region"] = {"startLine": finding.line, "startColumn": finding.column}
+        location["physicalLocation"] = physical
+    if finding.at is not None:
+        location["logicalLocations"] = [{"fullyQualifiedName": finding.at}]
+    return {
+        "ruleId": finding.code,
+        "level": finding.severity,
+        "message": {"text": text},
+        "locations": [location] if location else [],
+    }
+
+
+def _version() -> str:
+    import constrain
+
+    return constrain.__version__
+
+
+def print_github(checked: Sequence[Checked], *, strict: bool, report: bool) -> None:
+    """A workflow command for each finding."""
+    del strict, report
+    for one in checked:
+        for finding in one.findings:
+            level = "notice" if finding.severity == "note" else finding.severity
+            properties = {"file": one.source.name} if one.source.is_file else {}
+            if finding.line is not None and properties:
+                properties |= {"line": str(finding.line), "col": str(finding.column)}
+            properties["title"] = finding.code
+            said = ",".join(f"{name}={_escaped(value, of_property=True)}" for name, value in properties.items())
+            text = finding.message + (f"\nhelp: {finding.help}" if finding.help else "")
+            where = f" (at {finding.at})" if finding.at and "line" not in properties else ""
+            stdout().print(f"::{level} {said}::{_escaped(visible(text, keep=chr(10)) + where)}")
+
+
+def _escaped(text: str, *, of_property: bool = False) -> str:
+    """As workflow commands want it: a line end, or a mark that separates, is not itself."""
+    text = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return visible(text.replace(":", "%3A").replace(",", "%2C")) if of_property else text
+
+
+PRINTERS: Mapping[CheckFormat, Callable[..., None]] = {
+    "text": print_text,
+    "json": print_as_json,
+    "sarif": print_sarif,
+    "github": print_github,
+}
