@@ -82,8 +82,8 @@ def _records() -> Iterable[Keyword]:
 
     for name in ("allOf", "anyOf"):
         yield Keyword(name, ALL, "applicator")
-    negatable = "where what must not hold has an exact complement"
-    yield Keyword("oneOf", ALL, "applicator", (), "conditional", "disjoint branches, or " + negatable)
+    negatable = "unless what must not hold demands distinct items, or tells too many kinds of values apart in one place"
+    yield Keyword("oneOf", ALL, "applicator", (), "conditional", negatable)
     yield Keyword("not", ALL, "applicator", (), "conditional", negatable)
     for name in ("if", "then", "else"):
         yield Keyword(name, FROM_7, "applicator", (), "conditional", negatable)

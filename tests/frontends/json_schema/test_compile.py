@@ -267,3 +267,11 @@ def test_limits_name_their_place(keywords: Any) -> None:
 def test_draft_4_negates_an_integer_by_its_text(schema: Any, kept: set[str]) -> None:
     judge = Judge({"$schema": "http://json-schema.org/draft-04/schema#", **schema}, numbers="any")
     assert {text for text in ("1", "1.0", "2.5", "1e2", "-3") if judge.accepts_text(text)} == kept
+
+
+def test_names_of_a_class_that_is_found_alive_late_are_counted() -> None:
+    names = {"^[ab]$": {"type": "string"}, "b": {"required": ["a"]}}
+    judge = Judge({"patternProperties": names, "minProperties": 3, "type": "object"}, key_order="any")
+    assert judge.accepts_text('{"":null,"d":{},"a":""}')
+    assert not judge.accepts_text('{"":null,"d":{},"a":1}')
+    assert not judge.accepts_text('{"":null,"a":""}')
