@@ -73,9 +73,13 @@ class Emptiness:
         """True if some value satisfies `child`."""
         return self.solution.inhabited(child)
 
-    def shape_is_inhabited(self, shape: Shape) -> bool:
-        """True if `shape`, which need not be any child's, holds some value."""
-        return any(self.solution.decide(clause) for clause in self._clauses_of(shape))
+    def shape_is_inhabited(self, shape: Shape, at: str) -> bool:
+        """True if `shape`, which need not be any child's, holds some value; `at` is the place that asks."""
+        before, self._at = self._at, at
+        try:
+            return any(self.solution.decide(clause) for clause in self._clauses_of(shape))
+        finally:
+            self._at = before
 
     def record_is_inhabited(self, record: ArrayRecord | ObjectRecord) -> bool:
         """True if some array or object satisfies `record`."""

@@ -13,12 +13,14 @@ from constrain.frontends.json_schema import evaluated
 from constrain.frontends.json_schema.complement import NoComplement, check_expansion
 from constrain.frontends.json_schema.expect import fail, members, names, schemas
 from constrain.frontends.json_schema.intersect import union
+from constrain.frontends.json_schema.overlaps import Branches
 from constrain.frontends.json_schema.references import follow
 from constrain.frontends.json_schema.shapes import ANY, ANYTHING, NOTHING, Child, ObjectShape, Shape
 from constrain.frontends.json_schema.values import escape
 
 if TYPE_CHECKING:
     from constrain.frontends.json_schema.build import Builder, Place
+    from constrain.frontends.json_schema.overlaps import Overlaps
     from constrain.frontends.json_schema.reading import Reading
 
 REWRITE = "rewrite it without negation, or split it into branches told apart by a 'const'"
@@ -66,33 +68,40 @@ def one_of(builder: Builder, place: Place, reading: Reading, keyword: str, value
     """`oneOf`: a plain union where branches are disjoint, else ⋃ᵢ (Aᵢ ∩ ⋂ⱼ ¬Aⱼ) over the j that overlap i."""
     builder.findings.enforced(place.path, keyword)
     shapes = [builder.shape_of(branch) for branch in _branches(builder, place, keyword, value)]
-    builder.check_later(place, reading, shapes)
-    overlaps = builder.overlaps.get(place.key)
-    if overlaps is None:
-        reading.applied.append(union(shapes))
-        return
+
+    def exclusive(base: Shape) -> Shape:
+        overlaps = builder.overlaps_of(Branches(place, base, shapes))
+        if not overlaps:
+            return union(shapes)
+        try:
+            joined = union(_exclusive(builder, place, value, shapes, overlaps))
+            check_expansion(joined)
+            return joined
+        except (NoComplement, LimitExceeded) as error:
+            reason = error if isinstance(error, NoComplement) else "has too many alternatives"
+            i, others = min(overlaps.items())
+            _refuse(
+                builder, place, reading, keyword,
+                f"has branches {i} and {min(others)} that may overlap, and to exclude one from the other {reason}",
+                "tell the branches apart by a required 'const' or by 'type', or use 'anyOf'",
+            )  # fmt: skip
+            return union(shapes)
+
+    reading.applied.append(exclusive if len(shapes) > 1 else union(shapes))
+
+
+def _exclusive(builder: Builder, place: Place, value: Any, shapes: list[Shape], overlaps: Overlaps) -> list[Shape]:
+    """Each branch without what it shares with others."""
     outside: dict[int, Shape] = {}
     exclusive: list[Shape] = []
-    try:
-        for i, shape in enumerate(shapes):
-            for j in sorted(overlaps.get(i, ())):
-                if j not in outside:
-                    branch = builder.shape_of(builder.below(place, value[j], f"{keyword}/{j}"))
-                    outside[j] = builder.complement(branch, place.path, keyword)
-                shape = builder.intersect(shape, outside[j], place)
-            exclusive.append(shape)
-        joined = union(exclusive)
-        check_expansion(joined)
-        reading.applied.append(joined)
-    except (NoComplement, LimitExceeded) as error:
-        reason = error if isinstance(error, NoComplement) else "has too many alternatives"
-        i, j = builder.first_overlap(place.key)
-        _refuse(
-            builder, place, reading, keyword,
-            f"has branches {i} and {j} that may overlap, and to exclude one from the other {reason}",
-            "tell the branches apart by a required 'const' or by 'type', or use 'anyOf'",
-        )  # fmt: skip
-        reading.applied.append(union(shapes))
+    for i, shape in enumerate(shapes):
+        for j in sorted(overlaps.get(i, ())):
+            if j not in outside:
+                branch = builder.shape_of(builder.below(place, value[j], f"oneOf/{j}"))
+                outside[j] = builder.complement(branch, place.path, "oneOf")
+            shape = builder.intersect(shape, outside[j], place)
+        exclusive.append(shape)
+    return exclusive
 
 
 def negation(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:

@@ -54,7 +54,6 @@ class Reading:
     types: frozenset[str] | None = None
     integer = plain = False
     exact = True
-    base = ANY
     minimum: Decimal | None = None
     maximum: Decimal | None = None
     minimum_is_open = maximum_is_open = False
@@ -82,7 +81,8 @@ class Reading:
         """The types of which the schema above asks what is evaluated here."""
         self.unevaluated: dict[str, Child] = {}
         self.values: list[Shape] = []
-        self.applied: list[Shape] = []
+        self.applied: list[Shape | Callable[[Shape], Shape]] = []
+        """What applies in place; a function is given the shape of the schema's own keywords first."""
         self.touched: set[str] = set()
         self.members: dict[str, Child] = {}
         self.patterns: list[tuple[Regular, Child]] = []
@@ -92,6 +92,7 @@ class Reading:
     def finish(self, builder: Builder, place: Place) -> Shape:
         """The shape of everything read at `place`."""
         shape = self._own(builder, place)
+        applied_shapes = self._applied(shape, builder, place)
         if place.tracked:
             shape = annotate(shape, builder, place, self)
         for values in self.values:
@@ -100,10 +101,18 @@ class Reading:
             shape = Shape(
                 shape.null, shape.booleans, shape.numbers, shape.strings, shape.arrays, shape.objects, exact=False
             )
-        self.base = shape
-        for applied in self.applied:
+        for applied in applied_shapes:
             shape = builder.intersect(shape, applied, place)
         return close(shape, builder, place, self) if place.tracked else shape
+
+    def _applied(self, own: Shape, builder: Builder, place: Place) -> list[Shape]:
+        """The shapes that apply in place, where `own` is what the other keywords but constants say."""
+        known = [applied for applied in self.applied if isinstance(applied, Shape)]
+        if len(known) == len(self.applied):
+            return known
+        for values in self.values:
+            own = builder.intersect(own, values, place)
+        return [applied if isinstance(applied, Shape) else applied(own) for applied in self.applied]
 
     def _own(self, builder: Builder, place: Place) -> Shape:
         types = self.types
