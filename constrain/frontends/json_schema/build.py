@@ -20,8 +20,9 @@ from constrain.errors import InvalidSpecification, LimitExceeded, PatternError, 
 from constrain.frontends import regex
 from constrain.frontends.json_schema import intersect as algebra
 from constrain.frontends.json_schema.appearance import collect_names
+from constrain.frontends.json_schema.atoms import Atom, Constant, Either, Negation, Place
 from constrain.frontends.json_schema.complement import NoComplement, complement, is_approximate
-from constrain.frontends.json_schema.evaluated import NOT_TRACKED, tracked_at
+from constrain.frontends.json_schema.evaluated import tracked_at
 from constrain.frontends.json_schema.findings import Findings
 from constrain.frontends.json_schema.glance import distinct, has_records, peek_schema, shape_of_value
 from constrain.frontends.json_schema.keywords import KEYWORDS, suggestion
@@ -34,6 +35,7 @@ from constrain.frontends.json_schema.shapes import (
     ANY,
     ANYTHING,
     NONE,
+    NOT_TRACKED,
     NOTHING,
     Child,
     Shape,
@@ -62,56 +64,6 @@ MAX_POSTPONED = 16
 """Comparisons that were given up since they hang on what is still being read; after that, none is tried."""
 
 
-class Place:
-    """A schema and where it stands; `tracked` are the types of which its records say what they have evaluated."""
-
-    __slots__ = ("path", "schema", "scope", "tracked")
-
-    def __init__(self, schema: Any, path: str, scope: Scope, tracked: frozenset[str] = NOT_TRACKED):
-        self.schema = schema
-        self.path = path
-        self.scope = scope
-        self.tracked = tracked
-
-    @property
-    def key(self) -> str:
-        """The place's name: its path, and where the dynamic scope matters that too."""
-        return f"{self.path} {self.scope.label}" if self.scope.outer or self.scope.recursive else self.path
-
-
-class Constant:
-    """An atom that is one value; `path` is where it was met first."""
-
-    __slots__ = ("path", "value")
-
-    def __init__(self, value: JsonValue, path: str):
-        self.value = value
-        self.path = path
-
-
-class Negation:
-    """An atom that is everything but `child`."""
-
-    __slots__ = ("child", "path")
-
-    def __init__(self, child: Child, path: str):
-        self.child = child
-        self.path = path
-
-
-class Either:
-    """An atom that is what any of `children` allows."""
-
-    __slots__ = ("children", "path")
-
-    def __init__(self, children: tuple[Child, ...], path: str):
-        self.children = children
-        self.path = path
-
-
-Atom = Place | Constant | Negation | Either
-
-
 class Builder:
     """The atoms and shapes of one compilation. Not shared between threads."""
 
@@ -131,6 +83,7 @@ class Builder:
         self._atoms: list[Atom] = [Place(False, "#", shelf.root)]
         self._ids: dict[tuple[Any, ...], int] = {}
         self._shapes: dict[Child, Shape] = {ANYTHING: ANY, NOTHING: NONE}
+        self._conjunctions: dict[frozenset[int], Shape] = {}
         self._open: dict[int, tuple[str, ...]] = {}
         self._blank: dict[Child, bool] = {}
         self._negatable: dict[Child, bool] = {}
@@ -257,12 +210,17 @@ class Builder:
         return shape
 
     def _conjunction(self, child: Child) -> Shape:
-        """The shape of several atoms, from that of the longest beginning that is known: others share it."""
+        """The shape of several atoms: that of the same ones in another order, or made from the longest known start."""
+        atoms = frozenset(child)
+        same = self._conjunctions.get(atoms)
+        if same is not None:
+            return same
         known = next((k for k in range(len(child) - 1, 1, -1) if child[:k] in self._shapes), 1)
         shape = self.shape_of(child[:known])
         for k in range(known, len(child)):
             shape = algebra.intersect(shape, self.shape_of(child[k : k + 1]), self.is_dead, self.path_of(child))
             self._shapes[child[: k + 1]] = shape
+        self._conjunctions[atoms] = shape
         return shape
 
     def _read(self, number: int) -> Shape:

@@ -17,7 +17,8 @@ from constrain.frontends.json_schema.intersect import intersect
 from constrain.frontends.json_schema.shapes import ConstShape, ObjectShape, Shape
 
 if TYPE_CHECKING:
-    from constrain.frontends.json_schema.build import Builder, Place
+    from constrain.frontends.json_schema.atoms import Place
+    from constrain.frontends.json_schema.build import Builder
     from constrain.frontends.json_schema.emptiness import Emptiness
 
 Overlaps = Mapping[int, frozenset[int]]
@@ -62,7 +63,7 @@ def compare(builder: Builder, emptiness: Emptiness, branches: Branches, known: O
     Cost:    for n branches n² looks at faces, and an intersection for each pair that these do not tell apart.
     """
     at = branches.place.path
-    limited = [intersect(branches.base, shape, builder.is_dead, at) for shape in branches.shapes]
+    limited = [builder.intersect(branches.base, shape, branches.place) for shape in branches.shapes]
     faces = [Face(shape, builder) for shape in limited]
     pairs = {i: set(others) for i, others in known.items()}
     for i, shape in enumerate(limited):

@@ -19,7 +19,8 @@ from constrain.frontends.json_schema.shapes import ANY, ANYTHING, NOTHING, Child
 from constrain.frontends.json_schema.values import escape
 
 if TYPE_CHECKING:
-    from constrain.frontends.json_schema.build import Builder, Place
+    from constrain.frontends.json_schema.atoms import Place
+    from constrain.frontends.json_schema.build import Builder
     from constrain.frontends.json_schema.overlaps import Overlaps
     from constrain.frontends.json_schema.reading import Reading
 

@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from constrain.frontends.json_schema import numbers
-from constrain.frontends.json_schema.evaluated import NOT_TRACKED, annotate, close
+from constrain.frontends.json_schema.evaluated import annotate, close
 from constrain.frontends.json_schema.intersect import ObjectShape, meet_objects
 from constrain.frontends.json_schema.shapes import (
     ANY,
@@ -25,6 +25,7 @@ from constrain.frontends.json_schema.shapes import (
     ANYTHING,
     BOTH,
     NONE,
+    NOT_TRACKED,
     NOTHING,
     PLAIN_INTEGER,
     ArrayShape,
@@ -40,7 +41,8 @@ from constrain.grammar import regular
 from constrain.grammar.terms import Not, Regular, alternation, intersection
 
 if TYPE_CHECKING:
-    from constrain.frontends.json_schema.build import Builder, Place
+    from constrain.frontends.json_schema.atoms import Place
+    from constrain.frontends.json_schema.build import Builder
 
 Reader = Callable[["Builder", "Place", "Reading", str, Any], None]
 

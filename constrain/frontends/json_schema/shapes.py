@@ -26,6 +26,10 @@ ANYTHING: Child = ()
 NOTHING: Child = (0,)
 
 
+NOT_TRACKED: frozenset[str] = frozenset()
+"""The types of which a place says what its records have evaluated, where nothing asks for it (see `evaluated.py`)."""
+
+
 def conjoin(left: Child, right: Child) -> Child:
     """Both: the values that `left` and `right` have in common."""
     if not right or left == right:
