@@ -12,6 +12,7 @@ everything has been (`overlaps.py`).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -46,7 +47,7 @@ from constrain.frontends.json_schema.values import (
     is_spellable,
     value_key,
 )
-from constrain.grammar.terms import EMPTY, Regular, alternation
+from constrain.grammar.terms import EMPTY, Literal, Regular, alternation
 
 MAX_IN_PLACE_DEPTH = 100
 """How deep `allOf`, `$ref` and the like may nest without descending into a value."""
@@ -479,8 +480,14 @@ class Builder:
         return order
 
 
+_IS_ONE_TEXT = re.compile(r"\^[A-Za-z0-9_@:/ -]+\$").fullmatch
+"""Patterns that need no parser: schemas that tell branches apart by pattern have hundreds of them."""
+
+
 @lru_cache(maxsize=2048)
 def _parsed(text: str) -> Regular | PatternError:
+    if _IS_ONE_TEXT(text):
+        return Literal(text[1:-1])
     try:
         return regex.parse(text, dialect="ecma", mode="search")
     except PatternError as error:

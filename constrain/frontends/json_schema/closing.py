@@ -52,11 +52,13 @@ def can_close_object(plan: ObjectPlan, known: Known, names_in: Callable[[int, in
     stages: list[_Stage] = []
     for name, slot in plan.members.items():
         moves = () if has_surrogate(name) else _moves(slot, known)
-        stages.append(_Stage(moves, 1, name not in record.required))
+        if moves or name in record.required:
+            stages.append(_Stage(moves, 1, name not in record.required))
     enough = sum(b.least for condition in plan.conditions for b in condition) + record.min + 1
     for k, (_, slot) in enumerate(plan.classes):
         moves = _moves(slot, known)
-        stages.append(_Stage(moves, names_in(k, enough) if moves else 0, True))
+        if moves:
+            stages.append(_Stage(moves, names_in(k, enough), True))
     return _Search(stages, plan.conditions, record.min, record.max, stops=False).ends()
 
 

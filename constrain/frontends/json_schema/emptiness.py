@@ -71,7 +71,13 @@ class Emptiness:
 
     def inhabited(self, child: Child) -> bool:
         """True if some value satisfies `child`."""
-        return self.solution.inhabited(child)
+        known = self.solution.known.get(child)
+        if known is None:
+            if self._has_scalars(self._builder.shape_of(child)):  # most children: nothing to explore
+                self.solution.known[child] = True
+                return True
+            known = self.solution.inhabited(child)
+        return known
 
     def shape_is_inhabited(self, shape: Shape, at: str) -> bool:
         """True if `shape`, which need not be any child's, holds some value; `at` is the place that asks."""
@@ -121,14 +127,17 @@ class Emptiness:
 
     def _clauses_of(self, shape: Shape) -> Iterable[AnyClause]:
         """The clauses of `shape`, one by one: the first that holds is enough."""
-        if shape.null or shape.booleans:
-            return _ALWAYS
-        if any(self.has_string(record) for record in shape.strings):
-            return _ALWAYS
-        if any(self.has_number(record) for record in shape.numbers):
+        if self._has_scalars(shape):
             return _ALWAYS
         clauses = (self._clause_of(record) for records in (shape.arrays, shape.objects) for record in records)
         return (clause for clause in clauses if clause is not None)
+
+    def _has_scalars(self, shape: Shape) -> bool:
+        if shape.null or shape.booleans:
+            return True
+        return any([self.has_string(record) for record in shape.strings]) or any(
+            [self.has_number(record) for record in shape.numbers]
+        )
 
     def has_number(self, record: NumberShape) -> bool:
         """True if some number that can be written is in `record`."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from constrain.frontends.json_schema import numbers
 from constrain.frontends.json_schema.evaluated import annotate, close
-from constrain.frontends.json_schema.intersect import ObjectShape, meet_objects
+from constrain.frontends.json_schema.intersect import ObjectShape, meet_objects, string_in
 from constrain.frontends.json_schema.shapes import (
     ANY,
     ANY_ARRAY,
@@ -38,7 +38,7 @@ from constrain.frontends.json_schema.shapes import (
 )
 from constrain.frontends.json_schema.values import has_surrogate
 from constrain.grammar import regular
-from constrain.grammar.terms import Not, Regular, alternation, intersection
+from constrain.grammar.terms import Literal, LiteralSet, Not, Regular, alternation, intersection
 
 if TYPE_CHECKING:
     from constrain.frontends.json_schema.atoms import Place
@@ -168,7 +168,7 @@ class Reading:
         if self.max_length is not None and self.min_length > self.max_length:
             builder.contradiction(place, f"minLength {self.min_length} > maxLength {self.max_length}")
             return ()
-        return (StringShape(self.parts, self.min_length, self.max_length),)
+        return _strings_of(self.parts, self.min_length, self.max_length)
 
     def _arrays(self, builder: Builder, place: Place) -> tuple[ArrayShape, ...]:
         rest = self.items
@@ -217,6 +217,17 @@ class Reading:
             assert isinstance(met, ObjectShape)
             joined = met
         return members, joined.patterns
+
+
+def _strings_of(parts: tuple[Regular, ...], least: int, most: int | None) -> tuple[StringShape, ...]:
+    """The strings of all `parts` with these lengths; where one part is a few texts, those of them that fit."""
+    for part in parts:
+        if isinstance(part, (Literal, LiteralSet)):
+            others = StringShape(tuple([other for other in parts if other is not part]), least, most)
+            texts = (part.text,) if isinstance(part, Literal) else part.texts
+            fitting = tuple([text for text in texts if string_in(others, text)])
+            return (StringShape(finite=fitting),) if fitting else ()
+    return (StringShape(parts, least, most),)
 
 
 def _within(
