@@ -6,12 +6,14 @@ be said in records, the keyword is refused and what is compiled lets more throug
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from constrain.errors import LimitExceeded
 from constrain.frontends.json_schema import evaluated
 from constrain.frontends.json_schema.complement import NoComplement, check_expansion
 from constrain.frontends.json_schema.expect import fail, members, names, schemas
+from constrain.frontends.json_schema.implications import Implication, with_obligations
 from constrain.frontends.json_schema.intersect import union
 from constrain.frontends.json_schema.overlaps import Branches
 from constrain.frontends.json_schema.references import follow
@@ -142,7 +144,8 @@ def condition(builder: Builder, place: Place, reading: Reading, keyword: str, va
         reading.applied.append(union([first, second]))
         _refuse(builder, place, reading, keyword, f"cannot be enforced: it {reason}", REWRITE)
         return
-    reading.applied.append(union([builder.intersect(holds, first, place), builder.intersect(fails, second, place)]))
+    joined = union([builder.intersect(holds, first, place), builder.intersect(fails, second, place)])
+    reading.applied.append(_implied(builder, place, joined, [(holds, first), (fails, second)]))
 
 
 def consequence(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
@@ -189,16 +192,25 @@ def _depend_on_names(builder: Builder, place: Place, reading: Reading, keyword: 
     needed = names(place, keyword, others)
     needed.pop(name, None)
     if needed:
-        present = Shape(objects=(ObjectShape(required={name: None, **needed}),))
-        reading.applied.append(union([_without(name), present]))
+        present = Shape(objects=(ObjectShape(required={name: None}),))
+        then = Shape(objects=(ObjectShape(required={name: None, **needed}),))
+        reading.applied.append(_implied(builder, place, union([_without(name), then]), [(present, then)]))
 
 
 def _depend_on_schema(builder: Builder, place: Place, reading: Reading, keyword: str, name: str, schema: Any) -> None:
     child = builder.in_place(place, schema, f"{keyword}/{escape(name)}")
     if child != ANYTHING:
         present = Shape(objects=(ObjectShape(required={name: None}),))
-        then = builder.intersect(present, builder.shape_of(child), place)
-        reading.applied.append(union([_without(name), then]))
+        consequence = builder.shape_of(child)
+        joined = union([_without(name), builder.intersect(present, consequence, place)])
+        reading.applied.append(_implied(builder, place, joined, [(present, consequence)]))
+
+
+def _implied(builder: Builder, place: Place, joined: Shape, implications: Sequence[Implication]) -> Shape:
+    """`joined`, which may be taken as obligations unless it matters what is evaluated."""
+    if place.tracked or len(joined.objects) < 2:
+        return joined
+    return with_obligations(joined, implications, builder, place.path)
 
 
 def _without(name: str) -> Shape:

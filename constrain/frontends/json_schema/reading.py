@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from constrain.frontends.json_schema import numbers
 from constrain.frontends.json_schema.evaluated import annotate, close
+from constrain.frontends.json_schema.implications import fold
 from constrain.frontends.json_schema.intersect import ObjectShape, meet_objects, string_in
 from constrain.frontends.json_schema.shapes import (
     ANY,
@@ -103,7 +104,7 @@ class Reading:
             shape = Shape(
                 shape.null, shape.booleans, shape.numbers, shape.strings, shape.arrays, shape.objects, exact=False
             )
-        for applied in applied_shapes:
+        for applied in fold(shape, applied_shapes) if len(applied_shapes) > 1 else applied_shapes:
             shape = builder.intersect(shape, applied, place)
         return close(shape, builder, place, self) if place.tracked else shape
 
