@@ -17,7 +17,7 @@ from constrain.frontends.json_schema.shapes import ANY_OBJECT, NOTHING, ObjectSh
 if TYPE_CHECKING:
     from constrain.frontends.json_schema.build import Builder
 
-FOLDED_BEYOND = 64
+FOLDED_BEYOND = 512
 """Object records that shapes beside each other may make before implications are taken as obligations."""
 
 Implication = tuple[Shape, Shape]
