@@ -113,6 +113,7 @@ class Builder:
         self.overlaps = overlaps
         self.findings = Findings()
         self.contradictions: dict[str, str] = {}
+        self.left_out: dict[str, str] = {}
         self.unchecked: list[tuple[Place, Reading, list[Shape]]] = []
         self._atoms: list[Atom] = [Place(False, "#", shelf.root)]
         self._ids: dict[tuple[Any, ...], int] = {}
@@ -335,6 +336,11 @@ class Builder:
     def contradiction(self, place: Place, message: str) -> None:
         """Note why the schema at `place` allows nothing (of some type)."""
         self.contradictions.setdefault(place.path, message)
+
+    def leave_out(self, path: str, reason: str) -> None:
+        """Note that a negation at `path` is enforced as less than it allows: nothing may then be called empty."""
+        self.left_out.setdefault(path, reason)
+        self.findings.note(path, "not", reason, "narrower")
 
     # ------------------------------------------------------------ what can be told at a glance
 

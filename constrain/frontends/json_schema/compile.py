@@ -16,6 +16,8 @@ from constrain.errors import (
     EmptyLanguage,
     InvalidSpecification,
     LimitExceeded,
+    Problem,
+    UnsupportedKeyword,
     shorten,
 )
 from constrain.frontends.json_schema import dialects
@@ -61,6 +63,14 @@ def compile_schema(schema: Mapping[str, Any] | bool | str, options: SchemaOption
     error = builder.findings.error(with_unsupported=options.on_unsupported == "error")
     if error is not None:
         raise error
+    if settled.grammar is None and builder.left_out:
+        help = "allow other arrays too, or demand the repeated item by its value"
+        raise UnsupportedKeyword(
+            [
+                Problem(at, "not", f"{reason}, and nothing else is allowed", help)
+                for at, reason in builder.left_out.items()
+            ]
+        )
     if settled.grammar is None:
         raise _empty(builder, settled.emptiness, settled.root)
     return CompiledSchema(

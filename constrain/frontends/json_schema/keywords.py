@@ -82,7 +82,8 @@ def _records() -> Iterable[Keyword]:
 
     for name in ("allOf", "anyOf"):
         yield Keyword(name, ALL, "applicator")
-    negatable = "unless what must not hold demands distinct items, or tells too many kinds of values apart in one place"
+    few = "unless too many kinds of values are told apart in one place"
+    negatable = few + "; arrays that only a repeated item lets out of negated `uniqueItems` are left out"
     yield Keyword("oneOf", ALL, "applicator", (), "conditional", negatable)
     yield Keyword("not", ALL, "applicator", (), "conditional", negatable)
     for name in ("if", "then", "else"):
