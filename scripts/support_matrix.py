@@ -16,7 +16,7 @@ from constrain.frontends.json_schema.formats import FORMATS, NARROWER
 from constrain.frontends.json_schema.keywords import ALL, KEYWORDS, Keyword
 
 DOCUMENT = Path(__file__).resolve().parent.parent / "docs" / "guide" / "keywords.md"
-SAID = {"enforced": "enforced", "conditional": "enforced, or refused", "refused": "refused", "annotation": "annotation"}
+SAID = {"enforced": "enforced", "conditional": "enforced, or refused", "annotation": "annotation"}
 HEAD = """# Keywords and formats
 
 Made by `scripts/support_matrix.py` from the tables in the code; do not edit. *Enforced, or refused*: enforced where

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from constrain.errors import InvalidSpecification, LimitExceeded, PatternError, SpecificationError, shorten
+from constrain.errors import InvalidSpecification, LimitExceeded, PatternError, SpecificationError, shorten, shown
 from constrain.frontends import regex
 from constrain.frontends.json_schema import intersect as algebra
 from constrain.frontends.json_schema.complement import NoComplement, complement, is_approximate
@@ -139,7 +139,7 @@ class Builder:
             return NOTHING
         if not isinstance(schema, Mapping):
             raise InvalidSpecification(
-                f"a schema is {shorten(repr(schema))}", at=path, expected="an object, true or false"
+                f"a schema is {shorten(shown(schema))}", at=path, expected="an object, true or false"
             )
         if not schema:
             return ANYTHING
@@ -295,7 +295,7 @@ class Builder:
 
     def _unknown(self, place: Place, keyword: Any) -> None:
         if not isinstance(keyword, str):
-            raise InvalidSpecification(f"the name {shorten(repr(keyword))} is not a string", at=place.path)
+            raise InvalidSpecification(f"the name {shorten(shown(keyword))} is not a string", at=place.path)
         dialect = place.scope.dialect
         if keyword in KEYWORDS:
             if KEYWORDS[keyword].support != "annotation":

@@ -19,6 +19,7 @@ from constrain.errors import (
     Problem,
     UnsupportedKeyword,
     shorten,
+    shown,
 )
 from constrain.frontends.json_schema import dialects
 from constrain.frontends.json_schema.build import Builder, Overlaps
@@ -95,7 +96,7 @@ def settle(schema: Any, options: SchemaOptions) -> Settled:
     """
     if not isinstance(schema, (bool, Mapping)):
         raise InvalidSpecification(
-            f"the schema is {shorten(repr(schema))}", at="#", expected="an object, true or false, or JSON text"
+            f"the schema is {shorten(shown(schema))}", at="#", expected="an object, true or false, or JSON text"
         )
     default = dialects.DIALECTS[options.dialect] if options.dialect else dialects.MIXED
     overlaps: dict[str, Overlaps] = {}

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from constrain.errors import InvalidSpecification, LimitExceeded, shorten
+from constrain.errors import InvalidSpecification, LimitExceeded, shorten, shown
 from constrain.frontends.json_schema.values import exact, is_number
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ MAX_COUNT = 2**31 - 1
 def fail(place: Place, keyword: str, value: object, expected: str) -> NoReturn:
     """Raise `InvalidSpecification` for the value of `keyword` at `place`."""
     raise InvalidSpecification(
-        f"{keyword!r} is {shorten(repr(value))}", at=f"{place.path}/{keyword}", expected=expected
+        f"{keyword!r} is {shorten(shown(value))}", at=f"{place.path}/{keyword}", expected=expected
     )
 
 
@@ -41,7 +41,10 @@ def count(place: Place, keyword: str, value: Any) -> int:
         if keyword.startswith("max"):
             return MAX_COUNT
         raise LimitExceeded(
-            f"{keyword!r} is {shorten(str(value))}, more than {MAX_COUNT}", limit="count", at=f"{place.path}/{keyword}"
+            f"{keyword!r} is {shorten(shown(value))}, more than {MAX_COUNT}",
+            limit="count",
+            at=f"{place.path}/{keyword}",
+            help="no text is that long: lower it",
         )
     return int(exactly)
 

@@ -38,7 +38,10 @@ def exact(value: int | float | Decimal, path: str) -> Decimal:
         raise InvalidSpecification(f"{value!r} is not a JSON number", at=path, expected="a finite number")
     if number and abs(number.adjusted()) > MAX_EXPONENT:
         raise LimitExceeded(
-            f"the number {shorten(str(number))} is beyond 10^±{MAX_EXPONENT}", limit="number_exponent", at=path
+            f"the number {shorten(str(number))} is beyond 10^±{MAX_EXPONENT}",
+            limit="number_exponent",
+            at=path,
+            help="use a number nearer to one, or leave it out",
         )
     return number
 
@@ -58,7 +61,12 @@ def freeze(value: Any, path: str, depth: int = 0) -> JsonValue:
     if isinstance(value, (int, float, Decimal)):
         return exact(value, path)
     if depth >= MAX_VALUE_DEPTH:
-        raise LimitExceeded(f"a value nests deeper than {MAX_VALUE_DEPTH} levels", limit="value_depth", at=path)
+        raise LimitExceeded(
+            f"a value nests deeper than {MAX_VALUE_DEPTH} levels",
+            limit="value_depth",
+            at=path,
+            help="nest it less deeply, or describe it by 'properties' and 'items'",
+        )
     if isinstance(value, (list, tuple)):
         return tuple([freeze(item, path, depth + 1) for item in value])
     if isinstance(value, Mapping):
