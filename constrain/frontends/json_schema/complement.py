@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from constrain.errors import LimitExceeded
 from constrain.frontends.json_schema import numbers
 from constrain.frontends.json_schema.formats import is_narrower, wider
-from constrain.frontends.json_schema.intersect import meet_arrays, meet_numbers, meet_objects, product
+from constrain.frontends.json_schema.intersect import meet_arrays, meet_numbers, meet_objects, meet_strings, product
 from constrain.frontends.json_schema.shapes import (
     ANY_ARRAY,
     ANY_NUMBER,
@@ -75,10 +75,9 @@ def check_expansion(shape: Shape) -> None:
 def _complement(shape: Shape, atoms: Atoms, at: str) -> Shape:
     if not shape.exact:
         raise NoComplement("is negated, and what it negates is not enforced exactly")
-    strings = [ANY_STRING]
-    if shape.strings:
-        languages = tuple([Not(wider(record.term())) for record in shape.strings])
-        strings = [] if ANY_STRING in shape.strings else [StringShape(languages)]
+    strings: tuple[StringShape, ...] = (ANY_STRING,)
+    for record in shape.strings:
+        strings = product(strings, _outside_string(record), meet_strings, at)
     arrays: tuple[ArrayRecord, ...] = (ANY_ARRAY,)
     for record in shape.arrays:
         arrays = product(arrays, _outside_array(record, atoms, at), lambda a, b: meet_arrays(a, b, atoms.is_dead), at)
@@ -90,10 +89,18 @@ def _complement(shape: Shape, atoms: Atoms, at: str) -> Shape:
         null=not shape.null,
         booleans=tuple([b for b in (False, True) if b not in shape.booleans]),
         numbers=_outside_numbers(shape.numbers, at),
-        strings=tuple(strings),
+        strings=strings,
         arrays=arrays,
         objects=objects,
     )
+
+
+def _outside_string(record: StringShape) -> tuple[StringShape, ...]:
+    """Lengths alone leave out shorter and longer ones: to search a language of 32,768 characters for that is slow."""
+    if record.finite is not None or record.parts:
+        return (StringShape((Not(wider(record.term())),)),)
+    shorter = (StringShape(max=record.min - 1),) if record.min else ()
+    return shorter if record.max is None else (*shorter, StringShape(min=record.max + 1))
 
 
 def is_approximate(shape: Shape) -> bool:

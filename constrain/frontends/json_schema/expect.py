@@ -10,7 +10,7 @@ from constrain.errors import InvalidSpecification, LimitExceeded, shorten, shown
 from constrain.frontends.json_schema.values import exact, is_number
 
 if TYPE_CHECKING:
-    from constrain.frontends.json_schema.build import Place
+    from constrain.frontends.json_schema.atoms import Place
 
 MAX_COUNT = 2**31 - 1
 """The largest length or number of items that is told apart from "no bound"."""
