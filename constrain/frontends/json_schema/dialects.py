@@ -74,7 +74,7 @@ _COMMON: dict[str, Reader] = {
     "minLength": read_scalars.min_length,
     "maxLength": read_scalars.max_length,
     "pattern": read_scalars.pattern,
-    "format": read_scalars.string_format,
+    "format": read_scalars.value_format,
     "minItems": read_containers.min_items,
     "maxItems": read_containers.max_items,
     "uniqueItems": read_containers.unique_items,
@@ -85,6 +85,7 @@ _COMMON: dict[str, Reader] = {
     "minProperties": read_containers.min_properties,
     "maxProperties": read_containers.max_properties,
 }
+_BEFORE_IDNA: dict[str, Reader] = {"format": read_scalars.format_before_idna}
 _BOOLEAN_EXCLUSIVE: dict[str, Reader] = {
     "exclusiveMinimum": read_scalars.exclusive_minimum_flag,
     "exclusiveMaximum": read_scalars.exclusive_maximum_flag,
@@ -127,7 +128,14 @@ DRAFT4 = Dialect(
     "draft4",
     "http://json-schema.org/draft-04/schema",
     keywords.of_dialect("draft4"),
-    {**_COMMON, **_BOOLEAN_EXCLUSIVE, **_TUPLE_ITEMS, **_DEPENDENCIES, "type": read_scalars.types_draft4},
+    {
+        **_COMMON,
+        **_BEFORE_IDNA,
+        **_BOOLEAN_EXCLUSIVE,
+        **_TUPLE_ITEMS,
+        **_DEPENDENCIES,
+        "type": read_scalars.types_draft4,
+    },
     "id",
     ref_hides_siblings=True,
     ids_are_anchors=True,
@@ -136,7 +144,7 @@ DRAFT6 = Dialect(
     "draft6",
     "http://json-schema.org/draft-06/schema",
     keywords.of_dialect("draft6"),
-    {**_COMMON, **_TUPLE_ITEMS, **_DEPENDENCIES, **_FROM_6},
+    {**_COMMON, **_BEFORE_IDNA, **_TUPLE_ITEMS, **_DEPENDENCIES, **_FROM_6},
     "$id",
     ref_hides_siblings=True,
     ids_are_anchors=True,
