@@ -28,7 +28,6 @@ from constrain.frontends.json_schema.shapes import (
     ConstShape,
     NumberShape,
     ObjectRecord,
-    ObjectShape,
     Shape,
     StringShape,
 )

@@ -168,7 +168,8 @@ NARROWER: Mapping[str, str] = MappingProxyType(
         "idn-email": "names with characters beyond ASCII have at most 32, 21 or 16 characters (2, 3 or 4 bytes each); "
         "domains have left-to-right letters only; and what is left out of email",
         "regex": "patterns of ECMA-262 with the flag u and groups at most 6 deep; group names with one first letter, "
-        "references before their group or after an escaped parenthesis, and ranges and counts whose order only long comparisons show are left out",
+        "references before their group or after an escaped parenthesis, and ranges and counts whose order only long "
+        "comparisons show are left out",
     }
 )
 """Format → why its language holds fewer strings than the format: the reason for an "approximated" report entry."""
