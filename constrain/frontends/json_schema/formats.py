@@ -10,6 +10,7 @@ OpenAPI format registry, of RFC 3339's grammar, and `uuid4` with its kin, which 
 
 `formats_time`   date, time, date-time, duration: RFC 3339
 `formats_net`    ipv4, ipv6, hostname, email, idn-email: RFC 4291, 1123, 5321, 6531
+`formats_idn`    idn-hostname: RFC 5890 to 5893
 `formats_uri`    uri, uri-reference, iri, iri-reference, uri-template: RFC 3986, 3987, 6570
 `formats_regex`  regex: ECMA-262
 `formats_code`   uuid, json-pointer, relative-json-pointer, byte, base64url: RFC 9562, 6901, 4648
@@ -24,7 +25,7 @@ from functools import lru_cache, partial
 from types import MappingProxyType
 
 from ...grammar.terms import Alternation, And, Not, Regular, shared
-from . import formats_code, formats_net, formats_regex, formats_time, formats_uri
+from . import formats_code, formats_idn, formats_net, formats_regex, formats_time, formats_uri
 from .numbers import NumberConstraint
 
 __all__ = [
@@ -98,6 +99,7 @@ FORMATS: Mapping[str, Callable[[], Regular]] = MappingProxyType(
             "ipv6": formats_net.ipv6,
             "hostname": formats_net.hostname,
             "email": formats_net.email,
+            "idn-hostname": formats_idn.idn_hostname,
             "idn-email": formats_net.idn_email,
             "uri": formats_uri.uri,
             "uri-reference": formats_uri.uri_reference,
@@ -165,6 +167,8 @@ NARROWER: Mapping[str, str] = MappingProxyType(
     {
         "hostname": "labels with '--' in third place (Punycode, whose validity is no regular question) are left out",
         "email": "domains with '--' in third place of a label (Punycode), and a backslash before a blank, are left out",
+        "idn-hostname": "labels beyond ASCII have at most 11 to 19 characters of the basic plane, by script, and are at most "
+        "4; rare combining characters, joiners between Arabic letters, and '--' in third place (Punycode) are left out",
         "idn-email": "names with characters beyond ASCII have at most 32, 21 or 16 characters (2, 3 or 4 bytes each); "
         "domains have left-to-right letters only; and what is left out of email",
         "regex": "patterns of ECMA-262 with the flag u and groups at most 6 deep; group names with one first letter, "
@@ -178,6 +182,7 @@ _WIDER: Mapping[str, Callable[[], Regular]] = MappingProxyType(
     {
         "hostname": formats_net.plain_hostname,
         "email": formats_net.something_at_something,
+        "idn-hostname": formats_net.something,
         "idn-email": formats_net.something_at_something,
         "regex": formats_regex.no_syntax_error_at_once,
     }

@@ -65,26 +65,32 @@ def regex() -> Regular:
         if pattern is not EMPTY:
             terms += [in_order(opening, pattern, ")", quantifier), in_order(look, pattern, ")")]
         pattern = many(any_of(*terms, "|"))
-    return intersection(pattern, *[Not(fault) for fault in _faults()])
+    return intersection(pattern, *[Not(any_of(*faults)) for faults in _faults()])
 
 
 NAME_START = any_of(ALPHA, one_of("_$"))
 REFERENCE = any_of(one_of("1-9"), in_order("k<", one_of("a-z"), ">"))
 
 
-def _faults() -> list[Regular]:
-    """Texts with a fault that the form alone does not show. Each is one for good, whatever follows: so whether
-    anything can follow a text is as easy to see as without them."""
-    faults: list[Regular] = [in_order(ANY_TEXT, "\\", any_of("0", one_of("1-9")), DIGIT, ANY_TEXT)]
-    faults += [in_order(ANY_TEXT, f"(?<{c}", ANY_TEXT, f"(?<{c}", ANY_TEXT) for c in [*LETTERS, "_", "$"]]
+def _faults() -> list[list[Regular]]:
+    """Texts with a fault that the form alone does not show, by kinds: what is together is followed together.
+
+    Each is a fault for good, whatever follows: so whether anything can follow is as easy to see as without them.
+    """
     no_group = any_of("\\(", "\\]", in_order("[", many(_but("]")), "("))
-    faults.append(in_order(ANY_TEXT, no_group, ANY_TEXT, "\\", one_of("1-9", "k"), ANY_TEXT))
-    for c in LETTERS[:26]:
-        faults.append(in_order(Not(in_order(ANY_TEXT, f"(?<{c}>", ANY_TEXT)), f"\\k<{c}>", ANY_TEXT))
+    decimal = in_order(ANY_TEXT, "\\", one_of("0-9"), DIGIT, ANY_TEXT)
+    uncounted = in_order(ANY_TEXT, no_group, ANY_TEXT, "\\", one_of("1-9", "k"), ANY_TEXT)
     group = in_order("(", any_of(_but("?"), in_order("?<", _but("=!"))))
-    for n in range(1, 10):
-        faults.append(in_order(Not(in_order(many(in_order(ANY_TEXT, group), n), ANY_TEXT)), f"\\{n}", ANY_TEXT))
-    return faults
+
+    def without(*parts: Regular | str) -> Regular:
+        return Not(in_order(*parts, ANY_TEXT))
+
+    return [
+        [decimal, uncounted],
+        [in_order(ANY_TEXT, f"(?<{c}", ANY_TEXT, f"(?<{c}", ANY_TEXT) for c in [*LETTERS, "_", "$"]],
+        [in_order(without(ANY_TEXT, f"(?<{c}>"), f"\\k<{c}>", ANY_TEXT) for c in LETTERS[:26]],
+        [in_order(without(many(in_order(ANY_TEXT, group), n)), f"\\{n}", ANY_TEXT) for n in range(1, 10)],
+    ]
 
 
 def _but(characters: str) -> Regular:
