@@ -8,6 +8,7 @@ from decimal import Decimal
 
 from constrain.errors import ConstrainError, shorten
 from constrain.frontends.json_schema.formats import EXCLUDES_NOTHING, FORMATS
+from constrain.frontends.json_schema.formats import NUMBER_FORMATS as ENFORCED_OF_NUMBERS
 from constrain.frontends.json_schema.keywords import KEYWORDS, suggestion
 from constrain.frontends.json_schema.resources import DIRECT, NAMED
 from constrain.linting.finding import Finding
@@ -48,7 +49,7 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
     "maxContains": ("contains",),
 }
 NUMBER_TYPES = frozenset(("integer", "number"))
-STANDARD_FORMATS = frozenset((*FORMATS, "idn-hostname", "int32", "int64", "float", "double"))
+STANDARD_FORMATS = frozenset((*FORMATS, *ENFORCED_OF_NUMBERS, *EXCLUDES_NOTHING))
 
 
 def keyword_findings(place: Place) -> Iterator[Finding]:

@@ -167,8 +167,9 @@ NARROWER: Mapping[str, str] = MappingProxyType(
     {
         "hostname": "labels with '--' in third place (Punycode, whose validity is no regular question) are left out",
         "email": "domains with '--' in third place of a label (Punycode), and a backslash before a blank, are left out",
-        "idn-hostname": "labels beyond ASCII have at most 11 to 19 characters of the basic plane, by script, and are at most "
-        "4; rare combining characters, joiners between Arabic letters, and '--' in third place (Punycode) are left out",
+        "idn-hostname": "labels beyond ASCII have at most 11 to 19 characters of the basic plane, by script, and "
+        "are at most 4; rare combining characters, joiners between Arabic letters, and '--' in third place (Punycode) "
+        "are left out",
         "idn-email": "names with characters beyond ASCII have at most 32, 21 or 16 characters (2, 3 or 4 bytes each); "
         "domains have left-to-right letters only; and what is left out of email",
         "regex": "patterns of ECMA-262 with the flag u and groups at most 6 deep; group names with one first letter, "

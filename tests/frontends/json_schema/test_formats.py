@@ -225,7 +225,7 @@ ROOMS = sorted({*formats_idn.WINDOWS})
 @pytest.mark.parametrize("window", ROOMS, ids=lambda window: f"{window[0]:X}-{window[1]:X}")
 def test_labels_beyond_ascii_fit_as_punycode(window: tuple[int, int]) -> None:
     chance = random.Random(1)
-    valid = [chr(code) for code in range(window[0], window[1] + 1) if code in formats_idn._valid()]
+    valid = [chr(code) for code in formats_idn._valid() if window[0] <= code <= window[1]]
     ends = valid[:2] + valid[-2:]
     for _ in range(300):
         letters = chance.choice([valid, ends, chance.choices(valid, k=3), [*ends, "a"]])
@@ -240,24 +240,9 @@ def test_every_character_of_international_labels_is_one_for_the_judge() -> None:
         assert any(FORMAT_CHECKS["idn-hostname"](a + character + a) for a in (*around, "a")), hex(code)
 
 
-PARTS = [
-    "a",
-    "1",
-    "-",
-    "--",
-    "A",
-    "l",
-    ".",
-    "\u3002",
-    "\u00b7",
-    "\u00df",
-    "\u0301",
-    "\u0375",
-    "\u03b1",
-    "\u05d0",
-    "\u05f3",
-]
-PARTS += ["\u0627", "\u064b", "\u0660", "\u06f0", "\u0915", "\u094d", "\u0e33", "\u200d", "\u30a2", "\u30fb", "\u4e2d"]
+PARTS = ["a", "1", "-", "--", "A", "l", ".", "\u3002", "\u00b7", "\u00df", "\u0301", "\u0375", "\u03b1"]
+PARTS += ["\u05d0", "\u05f3", "\u0627", "\u064b", "\u0660", "\u06f0", "\u0915", "\u094d", "\u0e33", "\u200d"]
+PARTS += ["\u30a2", "\u30fb", "\u4e2d"]
 
 
 @settings(max_examples=3000, deadline=None)
