@@ -17,7 +17,7 @@ MOST_REFUSED = 0.01
 ALLOWED: dict[tuple[str, str, str], str] = {}
 """(draft, file, description) of each group that may be refused → why it cannot be enforced."""
 
-CLAIMED_IN_PART = {"hostname", "ecmascript-regex", "regex"}
+CLAIMED_IN_PART = {"hostname", "idn-hostname", "ecmascript-regex", "regex"}
 """Format files of formats whose language is narrower than the format, as the guide says: nothing wrong gets in."""
 
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from constrain.errors import InvalidSpecification, LimitExceeded, PatternError, SpecificationError, shorten, shown
+from constrain.errors import InvalidSpecification, LimitExceeded, PatternError, SpecificationError
 from constrain.frontends import regex
 from constrain.frontends.json_schema import intersect as algebra
 from constrain.frontends.json_schema.appearance import collect_names
@@ -43,6 +43,7 @@ from constrain.frontends.json_schema.shapes import (
 )
 from constrain.frontends.json_schema.values import (
     JsonValue,
+    as_json,
     has_surrogate,
     is_spellable,
     value_key,
@@ -106,9 +107,7 @@ class Builder:
         if schema is False:
             return NOTHING
         if not isinstance(schema, Mapping):
-            raise InvalidSpecification(
-                f"a schema is {shorten(shown(schema))}", at=path, expected="an object, true or false"
-            )
+            raise InvalidSpecification(f"a schema is {as_json(schema)}", at=path, expected="an object, true or false")
         if not schema:
             return ANYTHING
         key = (id(schema), id(scope), tracked) if tracked else (id(schema), id(scope))
@@ -275,7 +274,7 @@ class Builder:
 
     def _unknown(self, place: Place, keyword: Any) -> None:
         if not isinstance(keyword, str):
-            raise InvalidSpecification(f"the name {shorten(shown(keyword))} is not a string", at=place.path)
+            raise InvalidSpecification(f"the name {as_json(keyword)} is not a string", at=place.path)
         dialect = place.scope.dialect
         if keyword in KEYWORDS:
             if KEYWORDS[keyword].support != "annotation":

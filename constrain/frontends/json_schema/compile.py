@@ -20,8 +20,6 @@ from constrain.errors import (
     LimitExceeded,
     Problem,
     UnsupportedKeyword,
-    shorten,
-    shown,
 )
 from constrain.frontends.json_schema import dialects
 from constrain.frontends.json_schema.build import Builder
@@ -33,6 +31,7 @@ from constrain.frontends.json_schema.overlaps import Overlaps, compare, overlapp
 from constrain.frontends.json_schema.scopes import Shelf
 from constrain.frontends.json_schema.shapes import ANYTHING, Child, ConstShape, ObjectShape
 from constrain.frontends.json_schema.spelling import Spelling
+from constrain.frontends.json_schema.values import as_json
 from constrain.grammar.terms import GrammarSpec
 from constrain.report import Report
 
@@ -99,7 +98,7 @@ def settle(schema: Any, options: SchemaOptions) -> Settled:
     """
     if not isinstance(schema, (bool, Mapping)):
         raise InvalidSpecification(
-            f"the schema is {shorten(shown(schema))}", at="#", expected="an object, true or false, or JSON text"
+            f"the schema is {as_json(schema)}", at="#", expected="an object, true or false, or JSON text"
         )
     default = dialects.DIALECTS[options.dialect] if options.dialect else dialects.MIXED
     overlaps: dict[str, Overlaps] = {}

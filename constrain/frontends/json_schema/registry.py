@@ -18,6 +18,7 @@ from urllib.parse import quote
 
 from constrain.errors import ConstrainError, InvalidSpecification, LimitExceeded, SpecificationError, shorten, shown
 from constrain.frontends.json_schema.document import parse
+from constrain.frontends.json_schema.values import as_json
 
 Documents = Mapping[str, Any]
 Registry = Documents | str | os.PathLike[str]
@@ -141,7 +142,7 @@ def _parse(content: bytes, name: str) -> Any:
         raise _named(error, name) from None
     if not isinstance(document, (Mapping, bool)):
         raise InvalidSpecification(
-            f"{name} holds {shorten(shown(document))}", at=name, expected="a schema: an object, true or false"
+            f"{name} holds {as_json(document)}", at=name, expected="a schema: an object, true or false"
         )
     return document
 
