@@ -178,6 +178,14 @@ def compare(specification: Any, judges: Judges, text: str, found: Examined, plac
     if ours is False and verdict.valid and judging.accepts(specification, without_exponents(text)) is True:
         found.counts["valid, spelt otherwise"] += 1  # the guide says which numbers are written with exponents
         return
+    if (
+        ours is False
+        and verdict.valid
+        and leaves_out_repetitions(specification)
+        and repeats_an_item(json.loads(text, parse_float=_whole_if_whole))
+    ):
+        found.counts["valid, left out as reported"] += 1
+        return
     if verdict.explained:
         found.explained[verdict.explained] += 1
     if kind := disagreement(ours, verdict.valid, verdict.corrected is not verdict.second):
@@ -189,6 +197,26 @@ def compare(specification: Any, judges: Judges, text: str, found: Examined, plac
         found.counts["no truth"] += 1
     else:
         found.counts["valid" if verdict.valid else "invalid"] += 1
+
+
+def leaves_out_repetitions(specification: Any) -> bool:
+    """True if the report says that a negation of distinct items is narrower than it might be."""
+    return any(entry.keyword == "not" and entry.direction == "narrower" for entry in specification.report)
+
+
+def repeats_an_item(value: Any) -> bool:
+    """True if some array inside the parsed JSON `value` holds an item twice."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    if isinstance(value, list):
+        keys = [json.dumps(item, sort_keys=True) for item in value]
+        if len(set(keys)) < len(keys):
+            return True
+    return any(repeats_an_item(item) for item in inner)
+
+
+def _whole_if_whole(text: str) -> int | float:
+    value = float(text)
+    return int(value) if value.is_integer() else value
 
 
 JUDGING = "judging"
@@ -421,7 +449,9 @@ def report(total: Total) -> str:
         "",
         f"pairs: {pairs:,} ({total.counts['valid']:,} valid), sampled texts: {total.counts['samples']:,},"
         f" forced walks: {total.counts['walks']:,},"
-        f" numbers spelt otherwise: {total.counts['valid, spelt otherwise']:,}, limits met: {total.counts['limit']:,},"
+        f" numbers spelt otherwise: {total.counts['valid, spelt otherwise']:,},"
+        f" repeated items left out as reported: {total.counts['valid, left out as reported']:,},"
+        f" limits met: {total.counts['limit']:,},"
         f" schemas lost to slow judges: {total.statuses['judges too slow']}",
         f"refused by keyword, or another error of ours: {counted(total.refused)}",
         f"  the first of each: {', '.join(f'{kind} [{origin}]' for kind, origin in total.examples.items()) or 'none'}",

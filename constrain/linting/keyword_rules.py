@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 
 from constrain.errors import ConstrainError, shorten
-from constrain.frontends.json_schema.formats import FORMATS
+from constrain.frontends.json_schema.formats import EXCLUDES_NOTHING, FORMATS
+from constrain.frontends.json_schema.formats import NUMBER_FORMATS as ENFORCED_OF_NUMBERS
 from constrain.frontends.json_schema.keywords import KEYWORDS, suggestion
 from constrain.frontends.json_schema.resources import DIRECT, NAMED
 from constrain.linting.finding import Finding
@@ -48,7 +49,7 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
     "maxContains": ("contains",),
 }
 NUMBER_TYPES = frozenset(("integer", "number"))
-STANDARD_FORMATS = frozenset((*FORMATS, "idn-hostname", "int32", "int64", "float", "double"))
+STANDARD_FORMATS = frozenset((*FORMATS, *ENFORCED_OF_NUMBERS, *EXCLUDES_NOTHING))
 
 
 def keyword_findings(place: Place) -> Iterator[Finding]:
@@ -225,6 +226,8 @@ def _format(place: Place) -> Iterator[Finding]:
         return
     types = types_of(place)
     if name in NUMBER_FORMATS and (types is None or types & NUMBER_TYPES):
+        return
+    if name in EXCLUDES_NOTHING and (types is None or "string" in types):
         return
     near = _near_format(name)
     if near is not None:

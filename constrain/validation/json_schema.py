@@ -340,14 +340,20 @@ def _format_checker(before_idna: bool) -> Any:
     """A checker of our formats only."""
     from jsonschema import FormatChecker
 
-    from .json_schema_formats import FORMAT_CHECKS, is_plain_hostname
+    from .json_schema_formats import FORMAT_CHECKS, NUMBER_CHECKS, is_plain_hostname
 
     checker = FormatChecker(formats=())
     checks = {**FORMAT_CHECKS, "hostname": is_plain_hostname} if before_idna else FORMAT_CHECKS
     for name, check in checks.items():
         checker.checks(name)(_on_strings(check))
+    for name, check in NUMBER_CHECKS.items():
+        checker.checks(name)(_on_numbers(check))
     return checker
 
 
 def _on_strings(check: Callable[[str], bool]) -> Callable[[object], bool]:
     return lambda value: not isinstance(value, str) or check(value)
+
+
+def _on_numbers(check: Callable[[Any], bool]) -> Callable[[object], bool]:
+    return lambda value: not is_number(value) or check(value)

@@ -1,16 +1,21 @@
 """Formats judged by reading the string: calendars, address parsers, IDNA tables; independent of any grammar of ours.
 
-`FORMAT_CHECKS` maps a format's name to a function `str → bool`. Formats not named here are annotations.
+`FORMAT_CHECKS` maps a format's name to a function `str → bool`, `NUMBER_CHECKS` to one of numbers. Formats not named
+here are annotations.
 Sources: RFC 3339 (times), 5321 and 6531 (mailboxes), 1123, 5891, 5892, 5893 (names), 3986 and 3987, 6570, 6901.
 """
 
 from __future__ import annotations
 
+import base64
 import calendar
 import ipaddress
 import re
 import unicodedata
+import uuid
 from collections.abc import Callable, Mapping
+from decimal import Decimal
+from functools import partial
 
 import idna
 import regress
@@ -43,6 +48,16 @@ def is_time(text: str) -> bool:
 
 def is_date_time(text: str) -> bool:
     return text[10:11] in ("T", "t") and is_date(text[:10]) and is_time(text[11:])
+
+
+def is_time_local(text: str) -> bool:
+    """The same clock in UTC, where a leap second may be anywhere: which zone is meant is not said."""
+    match = _TIME.fullmatch(text + "Z")
+    return bool(match) and is_time(f"{text[:6]}59{text[8:]}Z" if text[6:8] == "60" else text + "Z")
+
+
+def is_date_time_local(text: str) -> bool:
+    return text[10:11] in ("T", "t") and is_date(text[:10]) and is_time_local(text[11:])
 
 
 def is_duration(text: str) -> bool:
@@ -270,6 +285,21 @@ def is_regex(text: str) -> bool:
     return True
 
 
+def is_base64url(text: str) -> bool:
+    bare = text.rstrip("=")
+    if text != bare and len(text) % 4:
+        return False
+    try:
+        base64.b64decode(bare + "=" * (-len(bare) % 4), altchars=b"-_", validate=True)
+    except ValueError:
+        return False
+    return len(text) - len(bare) < 3 and not set(text) & set("+/")
+
+
+def is_uuid_of_version(version: int, text: str) -> bool:
+    return bool(_UUID.fullmatch(text)) and uuid.UUID(text).version == version
+
+
 def _full(pattern: re.Pattern[str]) -> Callable[[str], bool]:
     return lambda text: pattern.fullmatch(text) is not None
 
@@ -295,4 +325,34 @@ FORMAT_CHECKS: Mapping[str, Callable[[str], bool]] = {
     "relative-json-pointer": _full(_RELATIVE_POINTER),
     "byte": _full(_BASE64),
     "regex": is_regex,
+    "ip-address": is_ipv4,
+    "host-name": is_plain_hostname,
+    "base64url": is_base64url,
+    "char": lambda text: len(text) == 1,
+    "date-time-local": is_date_time_local,
+    "time-local": is_time_local,
+    "full-date": is_date,
+    "full-time": is_time,
+    "partial-time": is_time_local,
+    **{f"uuid{version}": partial(is_uuid_of_version, version) for version in range(1, 9)},
 }
+
+Number = int | float | Decimal
+
+
+def _whole(low: int, high: int) -> Callable[[Number], bool]:
+    return lambda value: low <= value <= high and value == int(value)
+
+
+NUMBER_CHECKS: Mapping[str, Callable[[Number], bool]] = {
+    "int8": _whole(-128, 127),
+    "int16": _whole(-32768, 32767),
+    "int32": _whole(-2147483648, 2147483647),
+    "int64": _whole(-9223372036854775808, 9223372036854775807),
+    "uint8": _whole(0, 255),
+    "uint16": _whole(0, 65535),
+    "uint32": _whole(0, 4294967295),
+    "uint64": _whole(0, 18446744073709551615),
+    "double-int": _whole(-9007199254740991, 9007199254740991),
+}
+"""The OpenAPI format registry; of strings they are not asked."""

@@ -18,7 +18,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from constrain.errors import InvalidSpecification, LimitExceeded, PatternError, SpecificationError, shorten
+from constrain.errors import InvalidSpecification, LimitExceeded, PatternError, SpecificationError
 from constrain.frontends import regex
 from constrain.frontends.json_schema import intersect as algebra
 from constrain.frontends.json_schema.appearance import collect_names
@@ -44,6 +44,7 @@ from constrain.frontends.json_schema.shapes import (
 )
 from constrain.frontends.json_schema.values import (
     JsonValue,
+    as_json,
     has_surrogate,
     is_spellable,
     value_key,
@@ -75,6 +76,7 @@ class Builder:
         self.overlaps = overlaps
         self.findings = Findings()
         self.contradictions: dict[str, str] = {}
+        self.left_out: dict[str, str] = {}
         self.unchecked: list[Branches] = []
         self.comparisons = 0
         self.judge: Callable[[Branches, Overlaps], Overlaps] | None = None
@@ -106,9 +108,7 @@ class Builder:
         if schema is False:
             return NOTHING
         if not isinstance(schema, Mapping):
-            raise InvalidSpecification(
-                f"a schema is {shorten(repr(schema))}", at=path, expected="an object, true or false"
-            )
+            raise InvalidSpecification(f"a schema is {as_json(schema)}", at=path, expected="an object, true or false")
         if not schema:
             return ANYTHING
         key = (id(schema), id(scope), tracked) if tracked else (id(schema), id(scope))
@@ -275,7 +275,7 @@ class Builder:
 
     def _unknown(self, place: Place, keyword: Any) -> None:
         if not isinstance(keyword, str):
-            raise InvalidSpecification(f"the name {shorten(repr(keyword))} is not a string", at=place.path)
+            raise InvalidSpecification(f"the name {as_json(keyword)} is not a string", at=place.path)
         dialect = place.scope.dialect
         if keyword in KEYWORDS:
             if KEYWORDS[keyword].support != "annotation":
@@ -316,6 +316,11 @@ class Builder:
     def contradiction(self, place: Place, message: str) -> None:
         """Note why the schema at `place` allows nothing (of some type)."""
         self.contradictions.setdefault(place.path, message)
+
+    def leave_out(self, path: str, reason: str) -> None:
+        """Note that a negation at `path` is enforced as less than it allows: nothing may then be called empty."""
+        self.left_out.setdefault(path, reason)
+        self.findings.note(path, "not", reason, "narrower")
 
     # ------------------------------------------------------------ what can be told at a glance
 

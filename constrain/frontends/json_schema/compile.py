@@ -18,7 +18,8 @@ from constrain.errors import (
     EmptyLanguage,
     InvalidSpecification,
     LimitExceeded,
-    shorten,
+    Problem,
+    UnsupportedKeyword,
 )
 from constrain.frontends.json_schema import dialects
 from constrain.frontends.json_schema.build import Builder
@@ -30,6 +31,7 @@ from constrain.frontends.json_schema.overlaps import Overlaps, compare, overlapp
 from constrain.frontends.json_schema.scopes import Shelf
 from constrain.frontends.json_schema.shapes import ANYTHING, Child, ConstShape, ObjectShape
 from constrain.frontends.json_schema.spelling import Spelling
+from constrain.frontends.json_schema.values import as_json
 from constrain.grammar.terms import GrammarSpec
 from constrain.report import Report
 
@@ -64,6 +66,14 @@ def compile_schema(schema: Mapping[str, Any] | bool | str, options: SchemaOption
     error = builder.findings.error(with_unsupported=options.on_unsupported == "error")
     if error is not None:
         raise error
+    if settled.grammar is None and builder.left_out:
+        help = "allow other arrays too, or demand the repeated item by its value"
+        raise UnsupportedKeyword(
+            [
+                Problem(at, "not", f"{reason}, and nothing else is allowed", help)
+                for at, reason in builder.left_out.items()
+            ]
+        )
     if settled.grammar is None:
         raise _empty(builder, settled.emptiness, settled.root)
     return CompiledSchema(
@@ -88,7 +98,7 @@ def settle(schema: Any, options: SchemaOptions) -> Settled:
     """
     if not isinstance(schema, (bool, Mapping)):
         raise InvalidSpecification(
-            f"the schema is {shorten(repr(schema))}", at="#", expected="an object, true or false, or JSON text"
+            f"the schema is {as_json(schema)}", at="#", expected="an object, true or false, or JSON text"
         )
     default = dialects.DIALECTS[options.dialect] if options.dialect else dialects.MIXED
     overlaps: dict[str, Overlaps] = {}

@@ -56,8 +56,7 @@ class NoComplement(Exception):
 def complement(shape: Shape, atoms: Atoms, at: str) -> Shape:
     """The values that are not in `shape`.
 
-    Raises:  NoComplement: if `shape` is wider or narrower than its schema, demands distinct items, or nests too many
-             negations.
+    Raises:  NoComplement: if `shape` is wider than its schema, or nests too many negations.
     """
     try:
         outside = _complement(shape, atoms, at)
@@ -136,10 +135,8 @@ def _outside_array(record: ArrayRecord, atoms: Atoms, at: str) -> tuple[ArrayRec
         items = tuple([atoms.constant(item, at) for item in record.value])
         just = ArrayShape(items, NOTHING, len(items), len(items))
         return (*_outside_array(just, atoms, at), *_unmet(record, lambda r: _outside_array(r, atoms, at)))
-    if record.unique is not None:
-        raise NoComplement("demands items that are not unique")
     if record.outside:
-        plain = ArrayShape(record.prefix, record.rest, record.min, record.max, None, record.contains)
+        plain = ArrayShape(record.prefix, record.rest, record.min, record.max, record.unique, record.contains)
         return (*_outside_array(plain, atoms, at), *record.outside)
     return (_only_way_out_of_array(record, atoms) or ArrayShape(outside=(record,)),)
 
@@ -155,7 +152,7 @@ def _only_way_out_of_array(record: ArrayShape, atoms: Atoms) -> ArrayShape | Non
             ways.append(ArrayShape((ANYTHING,) * i + (atoms.negate(child),), min=i + 1))
     if is_closed:
         ways.append(ArrayShape(min=len(record.prefix) + 1))
-    if len(ways) != 1 or record.contains or record.rest not in (ANYTHING, NOTHING):
+    if len(ways) != 1 or record.contains or record.unique is not None or record.rest not in (ANYTHING, NOTHING):
         return None
     return ways[0]
 

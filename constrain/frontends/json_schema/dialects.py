@@ -11,8 +11,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from constrain.errors import InvalidSpecification, shorten
+from constrain.errors import InvalidSpecification
 from constrain.frontends.json_schema import keywords, read_applicators, read_containers, read_scalars
+from constrain.frontends.json_schema.values import as_json
 
 if TYPE_CHECKING:
     from constrain.frontends.json_schema.reading import Reader
@@ -74,7 +75,7 @@ _COMMON: dict[str, Reader] = {
     "minLength": read_scalars.min_length,
     "maxLength": read_scalars.max_length,
     "pattern": read_scalars.pattern,
-    "format": read_scalars.string_format,
+    "format": read_scalars.value_format,
     "minItems": read_containers.min_items,
     "maxItems": read_containers.max_items,
     "uniqueItems": read_containers.unique_items,
@@ -85,6 +86,7 @@ _COMMON: dict[str, Reader] = {
     "minProperties": read_containers.min_properties,
     "maxProperties": read_containers.max_properties,
 }
+_BEFORE_IDNA: dict[str, Reader] = {"format": read_scalars.format_before_idna}
 _BOOLEAN_EXCLUSIVE: dict[str, Reader] = {
     "exclusiveMinimum": read_scalars.exclusive_minimum_flag,
     "exclusiveMaximum": read_scalars.exclusive_maximum_flag,
@@ -127,7 +129,14 @@ DRAFT4 = Dialect(
     "draft4",
     "http://json-schema.org/draft-04/schema",
     keywords.of_dialect("draft4"),
-    {**_COMMON, **_BOOLEAN_EXCLUSIVE, **_TUPLE_ITEMS, **_DEPENDENCIES, "type": read_scalars.types_draft4},
+    {
+        **_COMMON,
+        **_BEFORE_IDNA,
+        **_BOOLEAN_EXCLUSIVE,
+        **_TUPLE_ITEMS,
+        **_DEPENDENCIES,
+        "type": read_scalars.types_draft4,
+    },
     "id",
     ref_hides_siblings=True,
     ids_are_anchors=True,
@@ -136,7 +145,7 @@ DRAFT6 = Dialect(
     "draft6",
     "http://json-schema.org/draft-06/schema",
     keywords.of_dialect("draft6"),
-    {**_COMMON, **_TUPLE_ITEMS, **_DEPENDENCIES, **_FROM_6},
+    {**_COMMON, **_BEFORE_IDNA, **_TUPLE_ITEMS, **_DEPENDENCIES, **_FROM_6},
     "$id",
     ref_hides_siblings=True,
     ids_are_anchors=True,
@@ -237,11 +246,11 @@ def dialect_of(schema: Any, default: Dialect, document: Callable[[str], Any], *,
     while isinstance(schema, Mapping) and "$schema" in schema and _named(schema["$schema"]) is None:
         uri = schema["$schema"]
         if not isinstance(uri, str):
-            raise InvalidSpecification(f"'$schema' is {shorten(repr(uri))}", at=at, expected="the URI of a dialect")
+            raise InvalidSpecification(f"'$schema' is {as_json(uri)}", at=at, expected="the URI of a dialect")
         schema = document(uri)
         if not isinstance(schema, Mapping) or any(schema is other for other in metaschemas):
             raise InvalidSpecification(
-                f"the dialect {shorten(repr(uri))} is not known",
+                f"the dialect {as_json(uri)} is not known",
                 at=at,
                 expected="one of " + ", ".join(d.uri for d in DIALECTS.values()),
                 help="leave '$schema' out, or pass the metaschema in registry={uri: schema}",
@@ -261,7 +270,7 @@ def _of_metaschema(metaschema: Mapping[str, Any], dialect: Dialect, at: str) -> 
     for uri, needed in vocabulary.items():
         if needed is True and not str(uri).startswith("https://json-schema.org/draft/"):
             raise InvalidSpecification(
-                f"the vocabulary {shorten(repr(uri))} is required and not known", at=at, help="list it as false"
+                f"the vocabulary {as_json(uri)} is required and not known", at=at, help="list it as false"
             )
     listed = {str(uri).rpartition("/vocab/")[2] for uri in vocabulary}
     lost = [keywords_ for name, keywords_ in VOCABULARIES.items() if name not in listed]

@@ -22,11 +22,12 @@ from constrain.frontends.json_schema.shapes import (
     ArrayShape,
     Child,
     ConstShape,
+    NumberShape,
     ObjectRecord,
     ObjectShape,
     Shape,
 )
-from constrain.frontends.json_schema.spelling import Spelling, line
+from constrain.frontends.json_schema.spelling import Spelling, left_out, line
 from constrain.frontends.json_schema.values import JsonValue, ObjectValue, has_surrogate
 from constrain.grammar.terms import (
     ANY_TEXT,
@@ -127,8 +128,15 @@ class Emitter:
         if lexeme is None:
             strings = [record.term() for record in shape.strings if self._emptiness.has_string(record)]
             numbers = tuple([record for record in shape.numbers if self._emptiness.has_number(record)])
+            for record in numbers:
+                self._note_left_out(record, self._builder.names.get(id(shape), "#"))
             lexeme = self._scalars[id(shape)] = Lexeme(self._spelling.scalars(shape, numbers, strings))
         return lexeme
+
+    def _note_left_out(self, record: NumberShape, path: str) -> None:
+        reason = left_out(record, self._spelling.numbers)
+        if reason is not None:
+            self._builder.findings.note(path, "not" if record.without else "multipleOf", reason, "narrower")
 
     def _containers(self, shape: Shape, order: tuple[str, ...], depth: int | None) -> Grammar:
         alternatives: list[Grammar] = []

@@ -17,6 +17,7 @@ from constrain.frontends.json_schema.build import Builder
 from constrain.frontends.json_schema.clauses import ALWAYS, AnyClause, Clause, CountedClause, Solution
 from constrain.frontends.json_schema.closing import can_close_array, can_close_object
 from constrain.frontends.json_schema.complement import NoComplement
+from constrain.frontends.json_schema.distinct import Distinct
 from constrain.frontends.json_schema.evaluate import const_is_allowed
 from constrain.frontends.json_schema.intersect import child_of
 from constrain.frontends.json_schema.number_witness import some_number
@@ -63,6 +64,7 @@ class Emptiness:
         self._clauses: dict[ArrayRecord | ObjectRecord, AnyClause | None] = {}
         self._object_plans: dict[ObjectShape, ObjectPlan | None] = {}
         self._array_plans: dict[ArrayShape, ArrayPlan | None] = {}
+        self._differing = Distinct(builder)
         self._at = "#"
 
     def is_empty(self, child: Child) -> bool:
@@ -177,8 +179,7 @@ class Emptiness:
         return self._clauses[record]
 
     def _array_clause(self, record: ArrayShape) -> AnyClause | None:
-        wants_distinct = record.unique is not None and record.min > 1 and not record.prefix
-        if wants_distinct and not self.has_distinct(record.rest, record.min):
+        if record.unique is not None and record.min > 1 and self._lacks_items(record):
             return None
         if record.counts:
             plan = self.array_plan(record)
@@ -223,6 +224,24 @@ class Emptiness:
         return Clause(needs, missing, tuple(options))
 
     # ------------------------------------------------------------ counting
+
+    def _lacks_items(self, record: ArrayShape) -> bool:
+        """True if there are surely too few different items; a word about it is noted for the place."""
+        most = None
+        if not record.prefix and not self._builder.shape_of(record.rest).has_containers:
+            found = self._count_scalars(self._builder.shape_of(record.rest), record.min)
+            most = found if found < record.min else None
+        else:
+            most = self._differing.most(record)
+        if most is None:
+            return False
+        if record.prefix:
+            said = f"of the first {record.min} items at most {most} can differ"
+        else:
+            said = f"at most {most} different item{'s exist' if most > 1 else ' exists'}" if most else "no item exists"
+        message = f"minItems {record.min} with uniqueItems, but {said}"
+        self._builder.contradictions.setdefault(self._at, message)
+        return True
 
     def has_distinct(self, child: Child, count: int) -> bool:
         """True if at least `count` different values satisfy `child`; containers count as enough."""

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from constrain.errors import InvalidSpecification, LimitExceeded, shorten
-from constrain.frontends.json_schema.values import exact, is_number
+from constrain.errors import InvalidSpecification, LimitExceeded
+from constrain.frontends.json_schema.values import as_json, exact, is_number
 
 if TYPE_CHECKING:
     from constrain.frontends.json_schema.atoms import Place
@@ -18,9 +18,7 @@ MAX_COUNT = 2**31 - 1
 
 def fail(place: Place, keyword: str, value: object, expected: str) -> NoReturn:
     """Raise `InvalidSpecification` for the value of `keyword` at `place`."""
-    raise InvalidSpecification(
-        f"{keyword!r} is {shorten(repr(value))}", at=f"{place.path}/{keyword}", expected=expected
-    )
+    raise InvalidSpecification(f"{keyword!r} is {as_json(value)}", at=f"{place.path}/{keyword}", expected=expected)
 
 
 def number(place: Place, keyword: str, value: Any) -> Decimal:
@@ -41,7 +39,10 @@ def count(place: Place, keyword: str, value: Any) -> int:
         if keyword.startswith("max"):
             return MAX_COUNT
         raise LimitExceeded(
-            f"{keyword!r} is {shorten(str(value))}, more than {MAX_COUNT}", limit="count", at=f"{place.path}/{keyword}"
+            f"{keyword!r} is {as_json(value)}, more than {MAX_COUNT}",
+            limit="count",
+            at=f"{place.path}/{keyword}",
+            help="no text is that long: lower it",
         )
     return int(exactly)
 

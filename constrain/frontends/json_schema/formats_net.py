@@ -71,6 +71,11 @@ def plain_hostname() -> Regular:
     return intersection(_labels(ALPHANUMERIC, ALPHANUMERIC), many(ANY_CHAR, 1, MAX_HOST))
 
 
+def something() -> Regular:
+    """Any text that is not empty: every name is one."""
+    return many(ANY_CHAR, 1)
+
+
 def something_at_something() -> Regular:
     """Any text with an `@` between other characters: every mailbox is one."""
     return in_order(ANY_TEXT, ANY_CHAR, "@", ANY_CHAR, ANY_TEXT)

@@ -5,22 +5,26 @@ holds what people write. Groups and assertions nest to `DEPTH`. What would ask f
 
 - a range `a-z` begins with a letter, a digit, one of ` !#$%&'()*+,./`, `\xHH`, `\uHHHH`, or a character beyond ASCII;
   code points are compared at the first hexadecimal digit (or the next, after `\u0` and `\u00`), beyond ASCII by block;
-- in `{n,m}`, m has more digits than n, or both have one digit, or two, and n ≤ m.
+- in `{n,m}`, m has more digits than n, or both have one digit, or two, and n ≤ m;
+- no two named groups have names with the same first letter;
+- a back reference is `\1` to `\9`, or `\k<x>` with a name of one small letter; its group opens before it, and no `\(`,
+  `\]` or class with a parenthesis stands before it: what looks like the opening of a group is one, and is counted.
 
-Left out: back references, named groups, `\0`, modifiers; and what is valid only without `u` (`\-` outside a class, a
-`{` by itself), as many engines refuse it.
+Left out: modifiers, as many engines do not know them; and what is valid only without `u` (`\-` outside a class, a `{`
+by itself), as many engines refuse it.
 """
 
 from __future__ import annotations
 
 from itertools import pairwise
 
-from ...grammar.terms import ANY_TEXT, EMPTY, LiteralSet, Not, Regular, char_class, optional
+from ...grammar.terms import ANY_TEXT, EMPTY, LiteralSet, Not, Regular, char_class, intersection, optional
 from .formats_abnf import ALPHA, DIGIT, HEX, any_of, in_order, many, one_of
 
-DEPTH = 4
+DEPTH = 6
 MAX_CODE_POINT = 0x10FFFF
 SYNTAX = "^$\\.*+?()[]{}|/"
+LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 HEX_DIGITS = "0123456789abcdef"
 BLOCKS = (0x80, 0xC0, 0xD8, 0xF8, 0x100, 0x250, 0x370, 0x2000, 0x3040, 0x4E00, 0x9FA5, 0xE000, 0x10000)
 """Beyond ASCII, ranges go from one of these blocks to a later one."""
@@ -50,18 +54,43 @@ def regex() -> Regular:
     plain = _but(SYNTAX.replace("/", ""))
     escape = _escape()
     klass = _class(escape)
-    atom = any_of(plain, one_of("."), in_order("\\", any_of(escape, one_of(SYNTAX))), klass)
+    atom = any_of(plain, one_of("."), in_order("\\", any_of(escape, one_of(SYNTAX), REFERENCE)), klass)
     quantifier = optional(_quantifier())
     assertion = any_of("^", "$", in_order("\\", one_of("bB")))
     look = in_order("(?", optional(one_of("<")), one_of("=!"))
-    opening = any_of("(", "(?:")
+    opening = any_of("(", "(?:", in_order("(?<", NAME_START, many(any_of(NAME_START, DIGIT)), ">"))
     pattern: Regular = EMPTY
     for _ in range(DEPTH + 1):
         terms = [in_order(atom, quantifier), assertion]
         if pattern is not EMPTY:
             terms += [in_order(opening, pattern, ")", quantifier), in_order(look, pattern, ")")]
         pattern = many(any_of(*terms, "|"))
-    return pattern
+    return intersection(pattern, *[Not(any_of(*faults)) for faults in _faults()])
+
+
+NAME_START = any_of(ALPHA, one_of("_$"))
+REFERENCE = any_of(one_of("1-9"), in_order("k<", one_of("a-z"), ">"))
+
+
+def _faults() -> list[list[Regular]]:
+    """Texts with a fault that the form alone does not show, by kinds: what is together is followed together.
+
+    Each is a fault for good, whatever follows: so whether anything can follow is as easy to see as without them.
+    """
+    no_group = any_of("\\(", "\\]", in_order("[", many(_but("]")), "("))
+    decimal = in_order(ANY_TEXT, "\\", one_of("0-9"), DIGIT, ANY_TEXT)
+    uncounted = in_order(ANY_TEXT, no_group, ANY_TEXT, "\\", one_of("1-9", "k"), ANY_TEXT)
+    group = in_order("(", any_of(_but("?"), in_order("?<", _but("=!"))))
+
+    def without(*parts: Regular | str) -> Regular:
+        return Not(in_order(*parts, ANY_TEXT))
+
+    return [
+        [decimal, uncounted],
+        [in_order(ANY_TEXT, f"(?<{c}", ANY_TEXT, f"(?<{c}", ANY_TEXT) for c in [*LETTERS, "_", "$"]],
+        [in_order(without(ANY_TEXT, f"(?<{c}>"), f"\\k<{c}>", ANY_TEXT) for c in LETTERS[:26]],
+        [in_order(without(many(in_order(ANY_TEXT, group), n)), f"\\{n}", ANY_TEXT) for n in range(1, 10)],
+    ]
 
 
 def _but(characters: str) -> Regular:
@@ -78,7 +107,7 @@ def _escape() -> Regular:
     names += [f"{key}={one}" for key in ("gc", "General_Category") for one in categories]
     names += [f"{key}={one}" for key in ("sc", "Script", "scx", "Script_Extensions") for one in SCRIPTS.split()]
     return any_of(
-        one_of("dDsSwWfnrtv"),
+        one_of("dDsSwWfnrtv0"),
         in_order("c", ALPHA),
         in_order("x", HEX, HEX),
         in_order("u", any_of(many(HEX, 4, 4), code_point)),

@@ -67,6 +67,16 @@ def date_time() -> Regular:
     return in_order(date(), one_of("Tt"), time())
 
 
+def time_local() -> Regular:
+    """partial-time: no offset. A leap second may be anywhere, since where UTC has its midnight is not said."""
+    return in_order(HOUR, ":", SIXTY, ":", any_of(SIXTY, "60"), FRACTION)
+
+
+def date_time_local() -> Regular:
+    """date-time without its offset."""
+    return in_order(date(), one_of("Tt"), time_local())
+
+
 def duration() -> Regular:
     """duration, appendix A: units in order and without gaps, weeks alone, no fractions."""
     number = many(DIGIT, 1)

@@ -29,15 +29,16 @@ The step of several `multipleOf` (and of `integer`, which is 1) is their least c
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from decimal import Decimal
+from decimal import Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
 from typing import Literal as OneOf
 
 from ...errors import InvalidSpecification, LimitExceeded, shorten
-from ...grammar.terms import EMPTY, Literal, Regular, alternation
-from .numbers_any import any_language
+from ...grammar.terms import EMPTY, Literal, LiteralSet, Regular, alternation
+from .numbers_any import any_language, any_of_values
 from .numbers_canonical import canonical_language
 from .numbers_side import LIMIT_COEFFICIENT, Side, Step
 
@@ -45,6 +46,7 @@ __all__ = [
     "NumberConstraint",
     "Spelling",
     "contains",
+    "finite_language",
     "intersect",
     "is_empty_constraint",
     "number_language",
@@ -117,6 +119,26 @@ def number_language(constraint: NumberConstraint, spelling: Spelling, excluded: 
     """
     _check_sizes(constraint)
     return _language(replace(constraint, multiple_of=tuple(sorted(set(constraint.multiple_of)))), spelling, excluded)
+
+
+def finite_language(values: Iterable[Decimal], spelling: Spelling, *, plain: bool = False) -> Regular:
+    """The texts of just `values`, as `number_language` writes each; linear in their digits.
+
+    Raises:  LimitExceeded: a value of more than 400 digits before or after the point.
+    """
+    values = list(values)
+    for value in values:
+        _check_size(value)
+    if spelling == "any" and not plain:
+        return any_of_values([Fraction(value) for value in values])
+    texts = {format(value.normalize(_EXACTLY), "f") if value else "0": None for value in values}
+    if plain and spelling == "any" and "0" in texts:
+        texts["-0"] = None
+    return LiteralSet(tuple(texts)) if texts else EMPTY
+
+
+_EXACTLY = Context(prec=10_000)
+"""`normalize` rounds to the precision of its context."""
 
 
 @lru_cache(maxsize=4096)
@@ -231,15 +253,18 @@ def _side(
 def _check_sizes(constraint: NumberConstraint) -> None:
     """Refuse what has too many digits before any of it is written out."""
     for value in (constraint.minimum, constraint.maximum, *constraint.multiple_of):
-        if value is None:
-            continue
-        if not value.is_finite():
-            raise InvalidSpecification(f"a bound or step must be a finite number, not {value}")
-        exponent = value.as_tuple().exponent
-        assert isinstance(exponent, int)
-        if value and (value.adjusted() >= LIMIT_DIGITS or -exponent > LIMIT_DIGITS):
-            raise LimitExceeded(
-                f"the number {shorten(str(value))} has more than {LIMIT_DIGITS} digits before or after the point",
-                limit="number digits",
-                help="use a bound nearer to zero or with fewer digits, or leave it out",
-            )
+        if value is not None:
+            _check_size(value)
+
+
+def _check_size(value: Decimal) -> None:
+    if not value.is_finite():
+        raise InvalidSpecification(f"a bound or step must be a finite number, not {value}")
+    exponent = value.as_tuple().exponent
+    assert isinstance(exponent, int)
+    if value and (value.adjusted() >= LIMIT_DIGITS or -exponent > LIMIT_DIGITS):
+        raise LimitExceeded(
+            f"the number {shorten(str(value))} has more than {LIMIT_DIGITS} digits before or after the point",
+            limit="number digits",
+            help="use a bound nearer to zero or with fewer digits, or leave it out",
+        )

@@ -20,6 +20,7 @@ Numbers without any constraint on their side of zero have every spelling: any ma
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from fractions import Fraction
 from functools import lru_cache
 
@@ -61,6 +62,21 @@ def any_language(
         return concat(optional(minus), alternation(zero, above))
     below = EMPTY if negative is None else _magnitudes(negative, step, excluded)
     return alternation(concat(optional(minus), zero), above, concat(minus, below))
+
+
+def any_of_values(values: Iterable[Fraction]) -> Regular:
+    """The texts of some numbers, decimal fractions: all of one sign share their tails."""
+    above: list[Bound] = []
+    below: list[Bound] = []
+    parts: list[Regular] = []
+    for value in values:
+        if value:
+            (above if value > 0 else below).append(bound(abs(value), False))
+        else:
+            parts = [concat(optional(Literal("-")), _zero())]
+    parts += [_listed(above)] if above else []
+    parts += [concat(Literal("-"), _listed(below))] if below else []
+    return alternation(*parts)
 
 
 @lru_cache(maxsize=1)

@@ -31,6 +31,9 @@ FEW_MULTIPLES = 2000
 MAX_REMAINDERS = 5000
 """Up to so many remainders (of a step without its factors of ten) are counted by an automaton."""
 
+MAX_EFFORT = 10_000
+"""The same where other multiples are excluded: remainders, doubled for each step that is."""
+
 
 def canonical_language(
     positive: Side | None,
@@ -76,12 +79,20 @@ def multiples_of(side: Side, step: Step, excluded: tuple[Step, ...]) -> list[Bou
     last = None if side.high is None else side.high.value / step.value
     first = side.low.value / step.value
     if last is None or last - first >= FEW_MULTIPLES:
-        if step.coefficient <= MAX_REMAINDERS:
+        if not is_long(step, len(excluded)):
             return None
         last = first + FEW_MULTIPLES - 1
     periods = [int(other.value / step.value) for other in excluded]
     counts = (n for n in range(int(first), int(last) + 1) if all(n % period for period in periods))
     return [one for one in map(step.times, counts) if len(one.whole) <= side.whole_digits]
+
+
+def is_long(step: Step, exclusions: int) -> bool:
+    """True if the multiples of `step` without those of other steps are too many remainders to count.
+
+    Close to a bound the kernel looks for one multiple of the step among those that are excluded: each doubles the work.
+    """
+    return step.coefficient > MAX_REMAINDERS or (exclusions > 0 and step.coefficient << exclusions > MAX_EFFORT)
 
 
 def without_multiples(plain: Regular, excluded: tuple[Step, ...]) -> Regular:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
 
 from ...errors import LimitExceeded
@@ -24,24 +25,45 @@ from .numbers import (
     number_language,
     step_of,
 )
-from .numbers_canonical import FEW_MULTIPLES, MAX_REMAINDERS
+from .numbers_canonical import FEW_MULTIPLES, is_long
 
 MAX_POINTS = 16
 """Up to so many single numbers split the constraint; more are left out of the canonical texts."""
 
 MAX_PIECES = 64
-MAX_EFFORT = 10_000
-"""Remainders of the step, doubled for each step that is excluded."""
-
 Piece = tuple[NumberConstraint, tuple[Fraction, ...]]
 
 
 def language_without(constraint: NumberConstraint, without: Iterable[NumberConstraint], spelling: Spelling) -> Regular:
     """The texts of the numbers of `constraint` that are in none of `without`.
 
-    Fewer texts than `spelling` says where multiples, or more than 16 single numbers, are excluded: plain decimals.
-    Raises:  LimitExceeded: too many ranges, or multiples from a long step (`_check_effort`).
+    Fewer texts than `spelling` says where `left_out` has a word about it.
+    Raises:  LimitExceeded: too many ranges.
     """
+    pieces, points = _pieces(constraint, without)
+    language = alternation(*[_piece(*piece, "canonical" if points else spelling) for piece in pieces])
+    if not points:
+        return language
+    texts = [number_language(NumberConstraint(point, point), "canonical") for point in sorted(points)]
+    return intersection(language, Not(alternation(*texts)))
+
+
+def left_out(constraint: NumberConstraint, without: Iterable[NumberConstraint], spelling: Spelling) -> str | None:
+    """What `language_without` leaves out of the texts that `spelling` promises, in words; None if nothing."""
+    pieces, points = _pieces(constraint, without)
+    steps = [(piece, step_of(piece), _kept(piece, excluded)) for piece, excluded in pieces]
+    for piece, step, kept in steps:
+        if step is None or kept is None or _is_listed(piece, step):
+            continue
+        if is_long(decimal_step(step), len(kept)):
+            return f"of the multiples of so long a step only the first {FEW_MULTIPLES:,} from zero on are written"
+    if spelling == "any" and (points or any(kept for _, _, kept in steps)):
+        return "beside excluded multiples or many excluded numbers, numbers are written without an exponent"
+    return None
+
+
+def _pieces(constraint: NumberConstraint, without: Iterable[NumberConstraint]) -> tuple[list[Piece], set[Decimal]]:
+    """The constraint, split by the ranges that are excluded, and the single numbers that are still to be excluded."""
     without = [one for one in without if not is_empty_constraint(one)]
     points = {one.minimum for one in without if one.minimum is not None and one.minimum == one.maximum}
     ranges = [one for one in without if one.minimum is None or one.minimum != one.maximum]
@@ -57,11 +79,7 @@ def language_without(constraint: NumberConstraint, without: Iterable[NumberConst
                 limit="number_ranges",
                 help="exclude fewer ranges, or say which are allowed",
             )
-    language = alternation(*[_piece(*piece, "canonical" if points else spelling) for piece in pieces])
-    if not points:
-        return language
-    texts = [number_language(NumberConstraint(point, point), "canonical") for point in sorted(points)]
-    return intersection(language, Not(alternation(*texts)))
+    return pieces, points
 
 
 def _split(piece: Piece, excluded: NumberConstraint) -> list[Piece]:
@@ -84,33 +102,27 @@ def _split(piece: Piece, excluded: NumberConstraint) -> list[Piece]:
 
 def _piece(constraint: NumberConstraint, steps: tuple[Fraction, ...], spelling: Spelling) -> Regular:
     """The numbers of `constraint` that are no multiples of any of `steps`."""
+    kept = _kept(constraint, steps)
+    if kept is None:
+        return EMPTY
+    return number_language(constraint, spelling, tuple(decimal_step(one) for one in kept))
+
+
+def _kept(constraint: NumberConstraint, steps: tuple[Fraction, ...]) -> list[Fraction] | None:
+    """The steps whose multiples must be left out one by one; None if that is all of them."""
     step = step_of(constraint)
     kept: list[Fraction] = []
     for excluded in sorted(set(steps)):
         if step is not None:
             excluded = common_multiple([step, excluded])
             if excluded == step:
-                return EMPTY
+                return None
         if all((excluded / other).denominator != 1 for other in kept):
             kept.append(excluded)
-    if not kept:
-        return number_language(constraint, spelling)
-    if step is not None and not _is_listed(constraint, step):
-        _check_effort(decimal_step(step).coefficient, len(kept))
-    return number_language(constraint, spelling, tuple(decimal_step(one) for one in kept))
+    return kept
 
 
 def _is_listed(constraint: NumberConstraint, step: Fraction) -> bool:
     """Whether the multiples of `step` are so few that each is looked at."""
     low, high = constraint.minimum, constraint.maximum
     return low is not None and high is not None and (Fraction(high) - Fraction(low)) / step < FEW_MULTIPLES
-
-
-def _check_effort(coefficient: int, exclusions: int) -> None:
-    """Close to a bound the kernel looks for one multiple of the step among those that are excluded."""
-    if coefficient <= MAX_REMAINDERS and coefficient << exclusions > MAX_EFFORT:
-        raise LimitExceeded(
-            f"excluding {exclusions} multiples from those of a number of {coefficient:,} takes too long to decide",
-            limit="multipleOf coefficient",
-            help="exclude fewer multiples at one place, or give a minimum and a maximum",
-        )

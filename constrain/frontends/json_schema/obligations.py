@@ -28,6 +28,9 @@ from constrain.grammar.terms import Bound, Condition, LiteralSet, Not, Regular, 
 if TYPE_CHECKING:
     from constrain.frontends.json_schema.build import Builder
 
+REPEATING = "arrays that are allowed only because an item comes twice are left out"
+"""Why a negation of distinct items is narrower: which values have come is not counted."""
+
 MAX_PARTS = 64
 """Parts of one member's or item's values."""
 
@@ -280,7 +283,8 @@ def class_names(plan: ObjectPlan, k: int) -> Regular:
 def plan_array(builder: Builder, record: ArrayShape, at: str) -> ArrayPlan | None:
     """How `record`, which has obligations or must contain something, is counted.
 
-    Raises:  NoComplement: if a place would have to tell too many kinds of values apart.
+    Raises:  NoComplement: if a place would have to tell too many kinds of values apart, or only an item that comes
+             twice would refute an obligation.
     """
     plain = ArrayShape(record.prefix, record.rest, record.min, record.max)
     outside = [other for other in record.outside if meet_arrays(plain, other, builder.is_dead) is not None]
@@ -315,6 +319,10 @@ def plan_array(builder: Builder, record: ArrayShape, at: str) -> ArrayPlan | Non
             bounds += [Bound(counters[c.child], c.max + 1)] if c.max is not None else []
         if violated[other] in advanced:
             bounds.append(Bound(violated[other], 1))
+        if other.unique is not None and not bounds:
+            raise NoComplement("allows just arrays in which an item comes twice")
+        if other.unique is not None:
+            builder.leave_out(at, REPEATING)
         if not bounds:
             return None
         conditions.append(tuple(bounds))

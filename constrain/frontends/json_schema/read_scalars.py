@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from constrain.frontends.json_schema.expect import count, fail, number
-from constrain.frontends.json_schema.formats import FORMATS, NARROWER
+from constrain.frontends.json_schema.formats import BEFORE_IDNA, EXCLUDES_NOTHING, FORMATS, NARROWER, NUMBER_FORMATS
 from constrain.frontends.json_schema.shapes import Shape, StringShape
 from constrain.frontends.json_schema.values import exact, freeze, is_number
 
@@ -159,7 +159,7 @@ def pattern(builder: Builder, place: Place, reading: Reading, keyword: str, valu
     reading.touched.add("string")
 
 
-def string_format(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
+def value_format(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
     """`format`: by the option `formats`, unless the dialect's own metaschema wants formats asserted."""
     if not isinstance(value, str):
         fail(place, keyword, value, "the name of a format")
@@ -173,6 +173,12 @@ def string_format(builder: Builder, place: Place, reading: Reading, keyword: str
             builder.findings.note(place.path, keyword, NARROWER[value], "narrower")
         else:
             builder.findings.enforced(place.path, keyword)
+    elif value in NUMBER_FORMATS:
+        reading.number_format = NUMBER_FORMATS[value]
+        reading.touched.add("number")
+        builder.findings.note(place.path, keyword, f"of numbers alone: {value}")
+    elif value in EXCLUDES_NOTHING:
+        builder.findings.annotation(place.path, keyword, f"the format {value!r} {EXCLUDES_NOTHING[value]}")
     elif formats == "known":
         builder.findings.annotation(place.path, keyword, f"the format {value!r} is not known")
     else:
@@ -180,6 +186,16 @@ def string_format(builder: Builder, place: Place, reading: Reading, keyword: str
             place.path, keyword, f"is {value!r}, which is not known", 'use formats="known" to take it as an annotation'
         )
         reading.exact = False
+
+
+def format_before_idna(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
+    """`format` of drafts 4 and 6, whose host names know no Punycode."""
+    if not isinstance(value, str) or value not in BEFORE_IDNA or builder.options.formats == "annotation":
+        value_format(builder, place, reading, keyword, value)
+        return
+    reading.parts = (*reading.parts, BEFORE_IDNA[value]())
+    reading.touched.add("string")
+    builder.findings.enforced(place.path, keyword)
 
 
 def content(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:

@@ -63,6 +63,7 @@ class Reading:
     exclusive_minimum: Decimal | None = None
     exclusive_maximum: Decimal | None = None
     multiples: tuple[Decimal, ...] = ()
+    number_format: numbers.NumberConstraint | None = None
     min_length = 0
     max_length: int | None = None
     parts: tuple[Regular, ...] = ()
@@ -159,8 +160,10 @@ class Reading:
                 self.exclusive_maximum is not None,
             )
             low = numbers.intersect(low, high)
+        if self.number_format is not None:
+            low = numbers.intersect(low, self.number_format)
         if numbers.is_empty_constraint(low):
-            builder.contradiction(place, _crossed(low))
+            builder.contradiction(place, _crossed(low) + (" (of the format)" if self.number_format else ""))
             return ()
         return (NumberShape(low, plain=self.plain and self.integer),)
 

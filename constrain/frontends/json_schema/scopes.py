@@ -23,6 +23,7 @@ from urllib.parse import unquote
 from constrain.errors import InvalidSpecification, ReferenceNotFound, shorten
 from constrain.frontends.json_schema.dialects import Dialect, dialect_of
 from constrain.frontends.json_schema.resources import NOWHERE, Found, Resource, join, point, without_fragment
+from constrain.frontends.json_schema.values import as_json
 
 Schema = Any
 """A parsed schema: a mapping or a bool, where it is well-formed."""
@@ -99,7 +100,7 @@ class Scope:
                 schema, path = resource.root, resource.path
             if not isinstance(schema, (Mapping, bool)):
                 raise InvalidSpecification(
-                    f"the reference {shorten(reference)!r} leads to {shorten(repr(schema))}, which is no schema",
+                    f"the reference {shorten(reference)!r} leads to {as_json(schema)}, which is no schema",
                     at=at,
                     expected="a reference to an object, true or false",
                 )
@@ -209,7 +210,7 @@ class Shelf:
             name = without_fragment(uri)
             if not isinstance(contents, (Mapping, bool)):
                 raise InvalidSpecification(
-                    f"the registry's document {shorten(uri)!r} is {shorten(repr(contents))}",
+                    f"the registry's document {shorten(uri)!r} is {as_json(contents)}",
                     expected="an object, true or false",
                 )
             dialect = dialect_of(contents, self.root.dialect, self._document, at=f"{name}#")

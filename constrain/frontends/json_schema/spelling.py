@@ -9,10 +9,10 @@ recursive schema, whose depth is not known, a line may be indented by any even n
 from __future__ import annotations
 
 from dataclasses import replace
-from decimal import Decimal
 
 from constrain.frontends.json_schema import numbers
 from constrain.frontends.json_schema.numbers_without import language_without
+from constrain.frontends.json_schema.numbers_without import left_out as numbers_left_out
 from constrain.frontends.json_schema.options import KeyOrder, SchemaOptions
 from constrain.frontends.json_schema.shapes import NumberShape, Shape
 from constrain.grammar.terms import (
@@ -27,7 +27,6 @@ from constrain.grammar.terms import (
     Punctuation,
     Regular,
     Repeat,
-    alternation,
     char_class,
     concat,
     intersection,
@@ -50,7 +49,7 @@ def number_term(record: NumberShape, spelling: numbers.Spelling) -> Regular:
         return intersection(number_term(replace(record, pointed=False), spelling), _POINTED)
     if record.finite is not None:
         values = [value for value in record.finite if not record.plain or value == value.to_integral_value()]
-        return alternation(*[numbers.number_language(_point(value, record.plain), spelling) for value in values])
+        return numbers.finite_language(values, spelling, plain=record.plain)
     constraint = record.constraint
     if record.plain:
         constraint = replace(constraint, integer=True, plain=True)
@@ -59,11 +58,18 @@ def number_term(record: NumberShape, spelling: numbers.Spelling) -> Regular:
     return language_without(constraint, record.without, spelling)
 
 
+def left_out(record: NumberShape, spelling: numbers.Spelling) -> str | None:
+    """Which texts of numbers in `record` are never written though `spelling` promises them; None if all are."""
+    if record.finite is not None:
+        return None
+    plain = record.plain and not record.pointed
+    constraint = replace(record.constraint, integer=True, plain=True) if plain else record.constraint
+    if record.without or constraint.multiple_of:
+        return numbers_left_out(constraint, record.without, spelling)
+    return None
+
+
 _POINTED = concat(ANY_TEXT, char_class([(0x2E, 0x2E), (0x45, 0x45), (0x65, 0x65)]), ANY_TEXT)
-
-
-def _point(value: Decimal, plain: bool) -> numbers.NumberConstraint:
-    return numbers.NumberConstraint(value, value, integer=value == value.to_integral_value(), plain=plain)
 
 
 def _any(terms: list[Regular]) -> Regular:

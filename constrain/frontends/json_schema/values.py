@@ -7,12 +7,13 @@ of an object's members does not matter. A Python float means its shortest repr.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from constrain.errors import InvalidSpecification, LimitExceeded, shorten
+from constrain.errors import SHOWN_CHARACTERS, InvalidSpecification, LimitExceeded, shorten, shown
 
 MAX_VALUE_DEPTH = 200
 MAX_EXPONENT = 10_000
@@ -38,7 +39,10 @@ def exact(value: int | float | Decimal, path: str) -> Decimal:
         raise InvalidSpecification(f"{value!r} is not a JSON number", at=path, expected="a finite number")
     if number and abs(number.adjusted()) > MAX_EXPONENT:
         raise LimitExceeded(
-            f"the number {shorten(str(number))} is beyond 10^±{MAX_EXPONENT}", limit="number_exponent", at=path
+            f"the number {shorten(str(number))} is beyond 10^±{MAX_EXPONENT}",
+            limit="number_exponent",
+            at=path,
+            help="use a number nearer to one, or leave it out",
         )
     return number
 
@@ -58,17 +62,40 @@ def freeze(value: Any, path: str, depth: int = 0) -> JsonValue:
     if isinstance(value, (int, float, Decimal)):
         return exact(value, path)
     if depth >= MAX_VALUE_DEPTH:
-        raise LimitExceeded(f"a value nests deeper than {MAX_VALUE_DEPTH} levels", limit="value_depth", at=path)
+        raise LimitExceeded(
+            f"a value nests deeper than {MAX_VALUE_DEPTH} levels",
+            limit="value_depth",
+            at=path,
+            help="nest it less deeply, or describe it by 'properties' and 'items'",
+        )
     if isinstance(value, (list, tuple)):
         return tuple([freeze(item, path, depth + 1) for item in value])
     if isinstance(value, Mapping):
         for name in value:
             if not isinstance(name, str):
-                raise InvalidSpecification(f"the name {shorten(name)} is not a string", at=path)
+                raise InvalidSpecification(f"the name {as_json(name)} is not a string", at=path)
         return ObjectValue(tuple([(name, freeze(item, path, depth + 1)) for name, item in value.items()]))
     raise InvalidSpecification(
-        f"{shorten(value)} is not a JSON value", at=path, expected="null, a boolean, number, string, array or object"
+        f"{as_json(value)} is not a JSON value", at=path, expected="null, a boolean, number, string, array or object"
     )
+
+
+def as_json(value: Any, depth: int = 3) -> str:
+    """`value` as it would stand in a schema, cut in depth and in length, for messages."""
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, Decimal):
+        return shorten(str(value))
+    if isinstance(value, str):
+        return json.dumps(value[:SHOWN_CHARACTERS], ensure_ascii=has_surrogate(value))
+    if not isinstance(value, (Mapping, list, tuple)):
+        return shorten(shown(value))
+    if depth == 0:
+        return "…"
+    first = list(value)[:SHOWN_CHARACTERS]
+    if isinstance(value, Mapping):
+        return shorten("{" + ", ".join(f"{as_json(n, 1)}: {as_json(value[n], depth - 1)}" for n in first) + "}")
+    return shorten("[" + ", ".join(as_json(item, depth - 1) for item in first) + "]")
 
 
 def value_key(value: JsonValue) -> Hashable:

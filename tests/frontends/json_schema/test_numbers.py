@@ -17,11 +17,13 @@ from constrain.errors import InvalidSpecification, LimitExceeded
 from constrain.frontends.json_schema.numbers import (
     NumberConstraint,
     contains,
+    finite_language,
     intersect,
     is_empty_constraint,
     number_language,
 )
 from constrain.grammar.recognizer import DEAD, Recognizer
+from constrain.grammar.sample import sample
 from constrain.grammar.terms import EMPTY, GrammarSpec, Lexeme, Not, Repeat
 
 from .term_oracle import denotes
@@ -386,3 +388,28 @@ def test_a_long_step_has_its_first_multiples(spelling) -> None:
     assert denotes(language, "246.913578")
     assert not denotes(language, "246.913579")
     assert not denotes(language, "24691357.8")
+
+
+SEEDS = st.integers(0, 1000)
+VALUES = st.lists(st.decimals(-(10**6), 10**6, places=3) | st.integers(-50, 50).map(Decimal), min_size=1, max_size=12)
+
+
+@settings(max_examples=150, deadline=None)
+@given(VALUES, st.sampled_from(["canonical", "any"]), st.data())
+def test_a_list_of_numbers_is_written_as_each_of_them_is(values, spelling, data) -> None:
+    whole = Recognizer(GrammarSpec({"start": Lexeme(finite_language(values, spelling))}))
+    for value in values:
+        one = NumberConstraint(value, value, integer=value == value.to_integral_value())
+        text = sample(Recognizer(GrammarSpec({"start": Lexeme(number_language(one, spelling))})), data.draw(SEEDS))
+        assert whole.accepts(text.encode())
+        assert Decimal(sample(whole, data.draw(SEEDS))) in values
+
+
+@pytest.mark.parametrize("spelling", ["canonical", "any"])
+def test_ten_thousand_numbers_are_one_set(spelling) -> None:
+    values = [Decimal(n * n) / 8 for n in range(-5_000, 5_000)]
+    recognizer = Recognizer(GrammarSpec({"start": Lexeme(finite_language(values, spelling))}))
+    assert recognizer.accepts(b"0.125")
+    assert recognizer.accepts(b"3123750.125")
+    assert not recognizer.accepts(b"0.25")
+    assert recognizer.accepts(b"1.125e0") == (spelling == "any")

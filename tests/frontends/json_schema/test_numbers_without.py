@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constrain.errors import LimitExceeded
 from constrain.frontends.json_schema.numbers import NumberConstraint, contains
-from constrain.frontends.json_schema.numbers_without import MAX_POINTS, language_without
+from constrain.frontends.json_schema.numbers_without import MAX_POINTS, language_without, left_out
 from constrain.grammar.recognizer import DEAD, Recognizer
 from constrain.grammar.terms import GrammarSpec, Lexeme
 
@@ -86,10 +85,24 @@ def test_what_is_left_can_be_walked(step: str | None, excluded: tuple[str, ...],
                 break
 
 
-def test_too_many_exclusions_from_a_long_step_are_refused_by_name() -> None:
+def test_exclusions_from_a_long_step_leave_its_first_multiples_and_say_so() -> None:
     steps = [NumberConstraint(multiple_of=(Decimal(one),)) for one in (7, 11, 13, 17)]
     free = NumberConstraint(multiple_of=(Decimal(4999),))
-    with pytest.raises(LimitExceeded, match="multiples"):
-        language_without(free, steps, "canonical")
+    language = language_without(free, steps, "canonical")
+    for count in (1, 6, 7, 77, 1999, 2003):
+        allowed = all(count % one for one in (7, 11, 13, 17)) and count <= 2000
+        assert denotes(language, str(4999 * count)) == allowed
+    assert "first 2,000" in str(left_out(free, steps, "canonical"))
+
+
+def test_what_is_left_out_of_any_spelling_is_said() -> None:
+    odd = [NumberConstraint(multiple_of=(Decimal(2),))]
+    assert left_out(NumberConstraint(integer=True), odd, "canonical") is None
+    assert "exponent" in str(left_out(NumberConstraint(integer=True), odd, "any"))
+    assert left_out(NumberConstraint(integer=True), [NumberConstraint(Decimal(2), Decimal(2))], "any") is None
+
+
+def test_few_multiples_are_exact() -> None:
+    steps = [NumberConstraint(multiple_of=(Decimal(one),)) for one in (7, 11, 13, 17)]
     few = NumberConstraint(Decimal(0), Decimal(10**6), multiple_of=(Decimal(4999),))
     assert denotes(language_without(few, steps, "canonical"), "4999")
