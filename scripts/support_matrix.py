@@ -70,7 +70,8 @@ FORMATS_HEAD = """## Formats
 
 What is claimed: with `formats="known"` (the default) nothing is let in that lacks the format. *Exact*: and nothing is
 left out either. *Narrower*: what the last column names is left out, and the report says so. A format that is not here,
-or that excludes no value, is an annotation, and reported as one. Host names of drafts 4 and 6 know no Punycode: exact."""
+or that excludes no value, is an annotation, and reported as one. Host names of drafts 4 and 6, which know no Punycode,
+are exact."""
 
 
 def format_table() -> Iterator[str]:

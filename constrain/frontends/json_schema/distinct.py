@@ -11,9 +11,10 @@ rest to the kernel, which decides by the texts. So recursion counts as many too.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 from constrain.errors import LimitExceeded
 from constrain.frontends.json_schema.build import Builder
@@ -153,11 +154,11 @@ class Distinct:
             choices.append(values if name in record.required else [*values, absent])
         for chosen in self._product(choices):
             members = [(name, value) for name, value in zip(names, chosen, strict=True) if value is not absent]
-            value = ObjectValue(tuple(members))  # pyright: ignore[reportArgumentType]
+            value = ObjectValue(tuple(members))
             if object_in(record, value, self._builder.shape_of):
                 yield value
 
-    def _product(self, choices: list[list[object]]) -> Iterator[tuple]:
+    def _product(self, choices: Sequence[Sequence[Any]]) -> Iterator[tuple[Any, ...]]:
         """As `itertools.product`, counted; without its copies of long arguments."""
         if not all(choices):
             return
