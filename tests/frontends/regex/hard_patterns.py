@@ -78,6 +78,7 @@ RANGES = ["a-z", "A-Z", "0-9", "а-я", r"\u0300-\u036f", r"\u{1F600}-\u{1F64F}"
 ESCAPES = [r"\d", r"\w", r"\s", r"\D", r"\W", r"\S"]
 INSIDE = ["a", "b", "_", ".", "*", r"\]", r"\\", "é", r"\b", "😀", "中", "$", "|", "("]
 QUANTIFIERS = ["*", "+", "?", "{2}", "{1,}", "{0,2}", "{1,3}", "*?", "+?", "??", "{0}", "{2,3}?"]
+MODIFIERS = ["(?i:", "(?i:", "(?m:", "(?s:", "(?-i:", "(?im-s:", "(?s-im:", "(?-ms:"]
 CHARACTERS = ["a", "b", "A", "1", "0", "_", "-", " ", "é", "😀", "α", "中", "\u0300", "\u0964", "\n", "\r", "\u2028"]
 CHARACTERS += [".", "/", "\t", ",", "ſ", "\u212a", "я", "\\", "]", "^", "$", "\0", "x", "c", "8"]
 
@@ -85,9 +86,10 @@ CHARACTERS += [".", "/", "\t", ",", "ſ", "\u212a", "я", "\\", "]", "^", "$", "
 class Generator:
     """Draws patterns and texts from one seed."""
 
-    def __init__(self, seed: int, *, annex_b: bool = False):
+    def __init__(self, seed: int, *, annex_b: bool = False, modifiers: bool = False):
         self.chance = random.Random(seed)
         self.annex_b = annex_b
+        self.modifiers = MODIFIERS if modifiers else []
         self.literals, self.ranges = (
             [one for one in several if not annex_b or not one.startswith("\\u{")] for several in (LITERALS, RANGES)
         )
@@ -129,7 +131,7 @@ class Generator:
         if depth == 0:
             return chance.choice(self.literals), True
         if kind < 0.9:
-            opening = chance.choice(["(", "(?:", f"(?<n{chance.randrange(10**6)}>"])
+            opening = chance.choice(["(", "(?:", f"(?<n{chance.randrange(10**6)}>", *self.modifiers])
             return f"{opening}{self._alternatives(depth - 1)})", True
         return f"{chance.choice(['(?=', '(?!', '(?<=', '(?<!'])}{self._alternatives(depth - 1)})", False
 

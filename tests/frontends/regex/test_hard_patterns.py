@@ -12,6 +12,7 @@ import regress
 
 from constrain.errors import PatternError
 from constrain.frontends.regex import parse_with_notes
+from constrain.frontends.regex.unicode_tables import _folded_alike
 from constrain.grammar import regular
 from tests.frontends.regex.hard_patterns import Generator
 
@@ -62,6 +63,36 @@ def test_conditions_of_all_kinds_mean_what_regress_says() -> None:
 
 def test_what_only_annex_b_reads_means_what_regress_says() -> None:
     assert disagreements(Generator(2, annex_b=True), 1000) == []
+
+
+def test_modifiers_mean_what_regress_says() -> None:
+    assert disagreements(Generator(8, modifiers=True), 2000) == []
+
+
+def test_case_variants_are_those_of_regress() -> None:
+    """Every character that has one, matched against all of them."""
+    alike = {one: {*several} for several in _folded_alike() for one in several}
+    characters = map(chr, range(0x20000))
+    cased = [one for one in characters if {one.upper(), one.lower(), one.casefold()} != {one}]
+    text = "".join(cased).encode()
+    for character in cased[::3]:
+        spans = [match.range() for match in regress.Regex(f"\\u{{{ord(character):x}}}", "iu").find_iter(text.decode())]
+        found = {ord(text[span.start : span.stop].decode()) for span in spans}
+        assert found == alike.get(ord(character), {ord(character)}), character
+
+
+@pytest.mark.parametrize("pattern", ["(?i-i:a)", "(?-:a)", "(?ii:a)", "(?i)a", "(?x:a)", "(?i", "(?i-", "(?:a)(?-s)"])
+def test_bad_modifiers_are_refused_with_their_position(pattern: str) -> None:
+    with pytest.raises(regress.RegressError):
+        regress.Regex(pattern, "u")
+    with pytest.raises(PatternError) as caught:
+        parse_with_notes(pattern, dialect="ecma", mode="search")
+    assert pattern[caught.value.position] == "("
+
+
+def test_letter_case_without_the_flag_u_cannot_be_enforced() -> None:
+    with pytest.raises(PatternError, match="cannot be enforced"):
+        parse_with_notes(r"\-(?i:a)", dialect="ecma", mode="search")
 
 
 @pytest.mark.slow
