@@ -5,8 +5,9 @@ token. At every `--every`-th state, and at the last, the text must be finishable
 whose tokens the fork must accept one by one, must leave it complete, and the finished text must be valid by both
 judges. An empty mask before the text is complete is a dead end outright.
 
-The schemas are the first `--schemas` of maskbench-dev's permutation by `--seed` that use only the first cut of keywords
-and compile. A finished schema is a line in `results/dead_ends.jsonl`; a run continues where the last one stopped.
+The schemas are the first `--schemas` of maskbench-dev's permutation by `--seed` that compile and use only the first cut
+of keywords; with `--keywords beyond` those that use others too (obligations, uniqueness, …), with `all` any. A finished
+schema is a line in `results/dead_ends.jsonl`; a run continues where the last one stopped.
 """
 
 from __future__ import annotations
@@ -167,6 +168,7 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=60, help="per walk at most (default 60)")
     parser.add_argument("--every", type=int, default=1, help="check every so-manieth state (default 1: all)")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--keywords", default="first-cut", choices=("first-cut", "beyond", "all"))
     parser.add_argument("--vocabulary", default="smollm2", choices=("smollm2", "llama3", "qwen3"))
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument(
@@ -176,7 +178,8 @@ def main() -> None:
     options = parser.parse_args()
     plan = Plan(options.walks, options.tokens, options.every, options.seed, options.vocabulary)
     try:
-        rows = [row for row in data.maskbench() if uses_only_first_cut(row.schema)]
+        wanted = {"first-cut": (True,), "beyond": (False,), "all": (True, False)}[options.keywords]
+        rows = [row for row in data.maskbench() if uses_only_first_cut(row.schema) in wanted]
         _ = data.model_file() if options.vocabulary == "smollm2" else data.tokenizer_file(options.vocabulary)
     except data.DataMissing as error:
         sys.exit(str(error))

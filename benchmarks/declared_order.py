@@ -2,7 +2,8 @@
 
 The order is that of first appearance reading depth-first: a schema's own `properties`, then its siblings (`allOf`,
 `anyOf`, `oneOf`, `$ref`, `if`, `then`, `else`, `dependentSchemas`) in document order; then required names that are not
-declared; then all others as they stand. Written apart from the front end on purpose: it judges it.
+declared, those of `dependentRequired` after the name that brings them; then all others as they stand. Written apart
+from the front end on purpose: it judges it.
 
 Where branches declare the same names in different orders the order depends on the branch. So there are two candidates:
 one that reads every branch, one that reads only branches that the value may satisfy by type, const, enum and required.
@@ -73,7 +74,7 @@ class _Sorter:
         if isinstance(value, dict):
             views = list(self.views(schemas, value, plausible_only))
             order = {name: None for view in views for name in _mapping(view, "properties")}
-            order |= {name: None for view in views for name in _sequence(view, "required") if isinstance(name, str)}
+            order |= {name: None for view in views for name in _required(view, value) if isinstance(name, str)}
             names = [name for name in order if name in value] + [name for name in value if name not in order]
             return {
                 name: self.sort(_member_schemas(views, name), value[name], plausible_only=plausible_only)
@@ -82,10 +83,19 @@ class _Sorter:
         if isinstance(value, list):
             views = list(self.views(schemas, value, plausible_only))
             return [
-                self.sort(_item_schemas(views, index), item, plausible_only=plausible_only)
+                self.sort(
+                    _item_schemas(views, index) + self.contained(views, item, plausible_only),
+                    item,
+                    plausible_only=plausible_only,
+                )
                 for index, item in enumerate(value)
             ]
         return value
+
+    def contained(self, views: list[dict[str, Any]], item: Any, plausible_only: bool) -> list[Any]:
+        """The `contains` schemas: what is contained has their members in their order."""
+        found = [view["contains"] for view in views if "contains" in view]
+        return [one for one in found if not plausible_only or self.is_plausible(one, item, depth=4)]
 
     def views(self, schemas: list[Any], value: Any, plausible_only: bool) -> Iterator[dict[str, Any]]:
         """Every schema that applies to the same place, depth-first; each once."""
@@ -150,6 +160,16 @@ class _Sorter:
         ):
             return False
         return all(self.is_plausible(declared[name], value[name], depth - 1) for name in value if name in declared)
+
+
+def _required(view: dict[str, Any], value: dict[str, Any]) -> list[Any]:
+    """Names that `view` requires of `value`; a name that others depend on comes right before them."""
+    found = list(_sequence(view, "required"))
+    for keyword in ("dependentRequired", "dependencies"):
+        for name, rule in _mapping(view, keyword).items():
+            if name in value and rule and isinstance(rule, list):
+                found += [name, *rule]
+    return found
 
 
 def _member_schemas(views: list[dict[str, Any]], name: str) -> list[Any]:

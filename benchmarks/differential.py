@@ -3,8 +3,9 @@
 A seed makes a schema (`random_schemas`, or with `--generator hypothesis` hypothesis-jsonschema over the metaschema),
 and instances near it (`random_instances`, texts sampled from the language among them). A *pair* is one schema with one
 instance: `accepts(json.dumps(instance))` beside what `two_judges` say. Options: key_order="any", numbers="any",
-whitespace="spaced", formats="annotation". Sampled texts must be valid too, and where a schema is said to be empty, no
-instance may be valid. Refused schemas are counted by keyword; their instances are no pairs.
+whitespace="spaced", formats="annotation". Sampled texts must be valid too, a forced walk over the masks (default
+spelling) must meet no dead end, and where a schema is said to be empty, no instance may be valid. Refused schemas are
+counted by keyword; their instances are no pairs.
 
 Each finding is shrunk to a minimal schema and instance. Exit code 1 if there is one.
 """
@@ -27,6 +28,7 @@ from functools import lru_cache
 from typing import Any
 
 from benchmarks import data, judging
+from benchmarks.forced_walks import walk
 from benchmarks.random_instances import instances
 from benchmarks.random_schemas import random_schema
 from benchmarks.shrinking import shrink
@@ -42,6 +44,7 @@ OPTIONS: dict[str, Any] = {
 }
 SAMPLES = 3
 INSTANCES = 20
+WALKS, WALK_STEPS = 1, 24
 LARGEST = 10**30
 """Sampled numbers beyond it are made small before they are mutated: arithmetic on them is not what is tested."""
 
@@ -101,8 +104,10 @@ def examine_schema(schema: Any, chance: random.Random, origin: str, step: Step) 
         return found
     judges = Judges(schema_text)
     known = sampled(specification, judges, found, (schema_text, origin), step) if specification else []
+    if specification is not None:
+        walked(schema_text, judges, found, origin, step)
     for value in instances(chance, schema, INSTANCES, known):
-        _compare(specification, judges, data.json_text(value), found, (schema_text, origin), step)
+        compare(specification, judges, data.json_text(value), found, (schema_text, origin), step)
     return found
 
 
@@ -129,6 +134,33 @@ def sampled(specification: Any, judges: Judges, found: Examined, place: tuple[st
     return values
 
 
+def walked(schema_text: str, judges: Judges, found: Examined, origin: str, step: Step, walks: int = WALKS) -> None:
+    """Forced walks over the masks, under the default spelling: no dead end, and every state finishes validly."""
+    import constrain
+
+    step("compile for walks")
+    try:
+        specification = constrain.json_schema(schema_text, formats="annotation")
+        grammar = constrain.Compiler(judging.byte_vocabulary()).compile(specification)
+    except constrain.ConstrainError as error:
+        kind = f"compiles in any order, but not in declared order: {type(error).__name__}"
+        found.findings.append(Finding(kind, schema_text, "", str(error)[:300], origin))
+        return
+    for number in range(walks):
+        step(f"walk {number}")
+        try:
+            fault = walk(grammar, judges, random.Random(number), is_forced=True, steps=WALK_STEPS)
+        except constrain.LimitExceeded:
+            found.counts["limit"] += 1
+            continue
+        except Exception as error:
+            fault = f"{type(error).__name__}: {error}"
+        found.counts["walks"] += 1
+        if fault:
+            found.findings.append(Finding("walk", schema_text, "", fault[:500], origin))
+            return
+
+
 def _small_float(text: str) -> float:
     return float(text) if abs(float(text)) < LARGEST else 2.5
 
@@ -137,15 +169,22 @@ def _small_int(text: str) -> int:
     return int(text) if len(text) < 30 else 7
 
 
-def _compare(
-    specification: Any, judges: Judges, text: str, found: Examined, place: tuple[str, str], step: Step
-) -> None:
+def compare(specification: Any, judges: Judges, text: str, found: Examined, place: tuple[str, str], step: Step) -> None:
+    """Put one text to both sides; `place` is the schema's text and origin, for a finding."""
     step(f"{JUDGING} {text[:60]}")
     verdict = judges.verdict(text)
     step(f"accepts {text[:60]}")
     ours = judging.accepts(specification, text)
     if ours is False and verdict.valid and judging.accepts(specification, without_exponents(text)) is True:
         found.counts["valid, spelt otherwise"] += 1  # the guide says which numbers are written with exponents
+        return
+    if (
+        ours is False
+        and verdict.valid
+        and leaves_out_repetitions(specification)
+        and repeats_an_item(json.loads(text, parse_float=_whole_if_whole))
+    ):
+        found.counts["valid, left out as reported"] += 1
         return
     if verdict.explained:
         found.explained[verdict.explained] += 1
@@ -158,6 +197,26 @@ def _compare(
         found.counts["no truth"] += 1
     else:
         found.counts["valid" if verdict.valid else "invalid"] += 1
+
+
+def leaves_out_repetitions(specification: Any) -> bool:
+    """True if the report says that a negation of distinct items is narrower than it might be."""
+    return any(entry.keyword == "not" and entry.direction == "narrower" for entry in specification.report)
+
+
+def repeats_an_item(value: Any) -> bool:
+    """True if some array inside the parsed JSON `value` holds an item twice."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    if isinstance(value, list):
+        keys = [json.dumps(item, sort_keys=True) for item in value]
+        if len(set(keys)) < len(keys):
+            return True
+    return any(repeats_an_item(item) for item in inner)
+
+
+def _whole_if_whole(text: str) -> int | float:
+    value = float(text)
+    return int(value) if value.is_integer() else value
 
 
 JUDGING = "judging"
@@ -235,7 +294,7 @@ def shrink_finding(finding: Finding, step: Step) -> Finding:
     step("shrinking")
     if finding.kind.startswith(LOST):
         return _shrink_lost(finding)
-    if finding.kind in ("sampling raised", "sample invalid", "compiling raised"):
+    if not finding.instance or finding.kind in ("sampling raised", "sample invalid"):
         parts: tuple[Any, ...] = (data.parse_json(finding.schema),)
     else:
         parts = (data.parse_json(finding.schema), data.parse_json(finding.instance))
@@ -294,8 +353,11 @@ def same_failure(kind: str, schema: Any, value: Any = None) -> Finding | None:
         if kind in ("sampling raised", "sample invalid"):
             if specification is not None:
                 sampled(specification, judges, found, (schema_text, ""), lambda _: None)
+        elif kind == "walk" or kind.startswith("compiles in"):
+            if specification is not None:
+                walked(schema_text, judges, found, "", lambda _: None, walks=4)
         else:
-            _compare(specification, judges, data.json_text(value), found, (schema_text, ""), lambda _: None)
+            compare(specification, judges, data.json_text(value), found, (schema_text, ""), lambda _: None)
     except Exception:
         return None
     return next((one for one in found.findings if one.kind == kind), None)
@@ -386,7 +448,10 @@ def report(total: Total) -> str:
         ),
         "",
         f"pairs: {pairs:,} ({total.counts['valid']:,} valid), sampled texts: {total.counts['samples']:,},"
-        f" numbers spelt otherwise: {total.counts['valid, spelt otherwise']:,}, limits met: {total.counts['limit']:,},"
+        f" forced walks: {total.counts['walks']:,},"
+        f" numbers spelt otherwise: {total.counts['valid, spelt otherwise']:,},"
+        f" repeated items left out as reported: {total.counts['valid, left out as reported']:,},"
+        f" limits met: {total.counts['limit']:,},"
         f" schemas lost to slow judges: {total.statuses['judges too slow']}",
         f"refused by keyword, or another error of ours: {counted(total.refused)}",
         f"  the first of each: {', '.join(f'{kind} [{origin}]' for kind, origin in total.examples.items()) or 'none'}",

@@ -21,14 +21,13 @@ from typing import Any, Literal
 
 from benchmarks import data, judging
 from benchmarks.emptiness_families import Row, rows
+from benchmarks.forced_walks import STEPS, walk
 from benchmarks.tables import counted, table, write_results
 from benchmarks.two_judges import Judges
 from benchmarks.workers import Lost, Step, run
 
 OPTIONS: dict[str, Any] = {"key_order": "any", "numbers": "any", "whitespace": "spaced"}
 SAMPLES = 10
-STEPS = 60
-"""Bytes of a walk before it is finished the shortest way."""
 
 State = Literal["right", "wrong", "refused", "limit"]
 
@@ -97,46 +96,6 @@ def _inhabit(specification: Any, row: Row, walks: int, found: Decided, step: Ste
         step(f"walk {number}")
         if fault := walk(grammar, judges, random.Random(f"{row.id} {number}"), is_forced=number > 0):
             found.faults.append(fault)
-
-
-def walk(grammar: Any, judges: Judges, chance: random.Random, *, is_forced: bool) -> str:
-    """One walk over bytes, checked at every state; what is wrong, or ""."""
-    end, matcher = 256, grammar.matcher()
-    for _ in range(STEPS):
-        legal = legal_tokens(matcher.mask())
-        if not legal:
-            return f"dead end after {matcher.text!r}"
-        if fault := _unfinishable(matcher, judges):
-            return fault
-        if is_forced and legal != [end]:
-            legal = [token for token in legal if token != end]
-            opening = [token for token in legal if token in b'{["' or chr(token).isdigit()]
-            choices = opening if opening and chance.random() < 0.4 else [min(legal), max(legal), chance.choice(legal)]
-        else:
-            choices = legal
-        matcher.advance(chance.choice(choices))
-        if matcher.is_terminated:
-            break
-    return _unfinishable(matcher, judges)
-
-
-def _unfinishable(matcher: Any, judges: Judges) -> str:
-    """Why the text so far cannot be finished to a valid one, or ""."""
-    fork = matcher.fork()
-    try:
-        tokens = list(fork.shortest_completion().token_ids)
-    except Exception as error:
-        return f"after {matcher.text!r} no completion: {type(error).__name__}: {error}"
-    if fork.try_advance(tokens) != len(tokens) or not (fork.is_complete or fork.is_terminated):
-        return f"after {matcher.text!r} the completion does not complete"
-    text = fork.text.decode("utf-8", "backslashreplace")
-    objection = judges.objection(text)
-    return f"after {matcher.text!r} finished as {text}: {objection}" if objection else ""
-
-
-def legal_tokens(mask: Any) -> list[int]:
-    """The ids of a mask, over few tokens."""
-    return [32 * word + bit for word, bits in enumerate(mask) for bit in range(32) if (int(bits) >> bit) & 1]
 
 
 def decide_all(corpus: list[Row], walks: int, processes: int, step_limit_s: float = 5.0) -> list[Decided]:

@@ -41,6 +41,7 @@ __all__ = [
     "ValidationFailed",
     "VocabularyError",
     "shorten",
+    "shown",
 ]
 
 SHOWN_CHARACTERS = 100
@@ -48,8 +49,16 @@ SHOWN_CHARACTERS = 100
 
 def shorten(value: object) -> str:
     """`repr(value)`, cut at 100 characters so that a hostile value cannot flood a message."""
-    text = value if isinstance(value, str) else repr(value)
+    text = value if isinstance(value, str) else shown(value)
     return text if len(text) <= SHOWN_CHARACTERS else text[: SHOWN_CHARACTERS - 1] + "…"
+
+
+def shown(value: object) -> str:
+    """`repr(value)`, also of what has none: Python writes no number of more than 4,300 digits, nor what holds one."""
+    try:
+        return repr(value)
+    except (ValueError, RecursionError):
+        return f"a value of type {type(value).__name__} that cannot be shown"
 
 
 class ConstrainError(Exception):

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from constrain.errors import EmptyLanguage, InvalidSpecification, ValidationFailed, shorten
+from constrain.errors import EmptyLanguage, InvalidSpecification, ValidationFailed, shorten, shown
 from constrain.explanation import Explanation, explain
 from constrain.grammar import sample as sampling
 from constrain.grammar import terms
@@ -94,7 +94,7 @@ class Specification:
         finished the shortest way. Raises: InvalidSpecification: a seed or a length that is no whole number."""
         for name, value in (("seed", seed), ("length", length)):
             if isinstance(value, bool) or not isinstance(value, int) or (name == "length" and value < 0):
-                raise InvalidSpecification(f"{name}={shorten(repr(value))}", expected="a whole number")
+                raise InvalidSpecification(f"{name}={shorten(shown(value))}", expected="a whole number")
         return sampling.sample(self.recognizer, seed, length=length)
 
     def parse(self, text: str) -> Any:

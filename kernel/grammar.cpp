@@ -104,7 +104,7 @@ Automaton::~Automaton() = default;
 size_t Automaton::memory() const {
   return terms.memory() + frames_.size() * sizeof(Frame) + states_.size() * sizeof(Shape) +
          entries_.size() * sizeof(Entry) + progresses_.size() * sizeof(Progress) +
-         (captures_.size() + seen_.size()) * sizeof(Link) + frame_table_.bytes() + state_table_.bytes() +
+         (captures_.size() + seen_.size()) * sizeof(Link) + text_nodes_.size() * (sizeof(TextNode) + 16) + frame_table_.bytes() + state_table_.bytes() +
          vectors_.bytes() + planner_->bytes() + capture_table_.bytes() + seen_table_.bytes() + steps_.bytes() + unions_.bytes();
 }
 

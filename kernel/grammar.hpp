@@ -178,6 +178,8 @@ struct Entry {
   State below;
 };
 
+inline u64 pair_key(State a, State b) { return u64{a} << 32 | b; }
+
 struct DepthGuard {
   u32& depth;
   explicit DepthGuard(u32& d) : depth(d) { ++depth; }

@@ -150,7 +150,8 @@ Term Automaton::value_spellings(Encoding encoding, std::string_view value) {
   zero.add('0');
   const Term zeros = terms.repeat(terms.bytes(zero), 0, kUnbounded);
   auto with_fraction = [&](const std::string& whole, const std::string& fraction) {
-    Term tail = terms.cat(terms.literal("." + fraction), fraction.empty() ? terms.repeat(terms.bytes(zero), 1, kUnbounded) : zeros);
+    const Term more = fraction.empty() ? terms.repeat(terms.bytes(zero), 1, kUnbounded) : zeros;
+    Term tail = terms.cat(terms.literal("." + fraction), more);
     if (fraction.empty()) tail = terms.alt(kEpsilon, tail);
     return terms.cat(terms.literal(whole), tail);
   };
@@ -159,7 +160,8 @@ Term Automaton::value_spellings(Encoding encoding, std::string_view value) {
   const bool negative = value[1] == '-';
   std::string digits(value.substr(negative ? 2 : 1, e - (negative ? 2 : 1)));
   const long exponent = std::strtol(std::string(value.substr(e + 1)).c_str(), nullptr, 10);
-  if (exponent > 100'000 || exponent < -100'000) throw LimitError("unique_bytes", "a number that must differ from others is too long");
+  if (exponent > 100'000 || exponent < -100'000)
+    throw LimitError("unique_bytes", "a number that must differ from others is too long");
   std::string whole, fraction;
   if (exponent >= 0) {
     whole = digits + std::string(static_cast<size_t>(exponent), '0');

@@ -16,7 +16,7 @@ from constrain.frontends.json_schema.formats import EXCLUDES_NOTHING, FORMATS, N
 from constrain.frontends.json_schema.keywords import ALL, KEYWORDS, Keyword
 
 DOCUMENT = Path(__file__).resolve().parent.parent / "docs" / "guide" / "keywords.md"
-SAID = {"enforced": "enforced", "conditional": "enforced, or refused", "refused": "refused", "annotation": "annotation"}
+SAID = {"enforced": "enforced", "conditional": "enforced, or refused", "annotation": "annotation"}
 HEAD = """# Keywords and formats
 
 Made by `scripts/support_matrix.py` from the tables in the code; do not edit. *Enforced, or refused*: enforced where
@@ -69,9 +69,9 @@ def dialects(keyword: Keyword) -> str:
 FORMATS_HEAD = """## Formats
 
 What is claimed: with `formats="known"` (the default) nothing is let in that lacks the format. *Exact*: and nothing is
-left out either. *Narrower*: what the last column names is left out, and the report says so. A format that is not here,
-or that excludes no value, is an annotation, and reported as one. Host names of drafts 4 and 6, which know no Punycode,
-are exact."""
+left out either. *Narrower*: what the last column names is left out, and the report says so. A format that is not
+here, or that excludes no value, is an annotation, and reported as one. Host names of drafts 4 and 6 know no Punycode:
+exact."""
 
 
 def format_table() -> Iterator[str]:

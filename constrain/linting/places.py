@@ -1,7 +1,8 @@
 """The places of a JSON Schema: every subschema with its pointer, its scope, and how it is reached from its parent.
 
 Main types: `Place`, and `walk`, which yields them in document order, parents first; also what no reference reaches.
-The walk has a stack of its own and a limit, and steps over what is no schema: whatever a file holds, it ends.
+The walk has a stack of its own and limits, and steps over what is no schema: whatever it is given, it ends, also a
+dict that holds itself. A pointer is as long as its place is deep, so depth is limited too.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from constrain.frontends.json_schema.scopes import Scope
 from constrain.frontends.json_schema.values import escape
 
 MAX_PLACES = 100_000
+MAX_NESTING = 500
+"""Schemas inside of each other: more than the reader of JSON text lets through."""
 
 DEFINITIONS = frozenset(("$defs", "definitions"))
 BRANCHES = frozenset(("allOf", "anyOf", "oneOf", "then", "else", "dependentSchemas", "dependencies"))
@@ -68,11 +71,11 @@ class Place:
 
 
 def walk(schema: Any, scope: Scope) -> Iterator[Place]:
-    """Every place of `schema`, whose root stands in `scope`, up to 100,000 of them."""
-    stack = [Place(schema, "#", scope)]
+    """Every place of `schema`, whose root stands in `scope`, up to 100,000 of them and 500 deep."""
+    stack = [(Place(schema, "#", scope), 0)]
     left = MAX_PLACES
     while stack and left:
-        place = stack.pop()
+        place, nesting = stack.pop()
         left -= 1
         if isinstance(place.schema, Mapping):
             try:
@@ -82,7 +85,8 @@ def walk(schema: Any, scope: Scope) -> Iterator[Place]:
             if scope is not place.scope:
                 place = Place(place.schema, place.path, scope, place.parent, place.keyword, place.name, place.depth)
             yield place
-            stack.extend(reversed([*_children(place)]))
+            if nesting < MAX_NESTING:
+                stack.extend((child, nesting + 1) for child in reversed([*_children(place)]))
         elif isinstance(place.schema, bool):
             yield place
 

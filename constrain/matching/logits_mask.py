@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from constrain.errors import VocabularyError, shorten
+from constrain.errors import VocabularyError, shorten, shown
 
 __all__ = ["apply_mask"]
 
@@ -95,7 +95,7 @@ def _check(logits: Any, rows: Any, tensor: bool, vocabulary_size: int | None) ->
     words = row_shape[-1]
     if vocabulary_size is not None and (isinstance(vocabulary_size, bool) or not isinstance(vocabulary_size, int)):
         raise VocabularyError(
-            f"vocabulary_size={shorten(repr(vocabulary_size))}", expected="a number of tokens, or None"
+            f"vocabulary_size={shorten(shown(vocabulary_size))}", expected="a number of tokens, or None"
         )
     if vocabulary_size is not None and words != -(-vocabulary_size // WORD_BITS):
         raise VocabularyError(

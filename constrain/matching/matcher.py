@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from constrain import _kernel
-from constrain.errors import InvalidSpecification, TokenRejected, shorten
+from constrain.errors import InvalidSpecification, TokenRejected, shorten, shown
 from constrain.grammar.lower import kernel_limits
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ class Matcher:
         """
         if not isinstance(token_ids, Iterable):
             raise InvalidSpecification(
-                f"token ids are a list, not {shorten(repr(token_ids))}", help="advance(token_id) takes a single one"
+                f"token ids are a list, not {shorten(shown(token_ids))}", help="advance(token_id) takes a single one"
             )
         count = 0
         for token_id in token_ids:
@@ -134,7 +134,7 @@ class Matcher:
         vocabulary = self.grammar.vocabulary
         number = _index(token_id)
         if number is None:
-            return f"a token id is an integer, not {shorten(repr(token_id))}"
+            return f"a token id is an integer, not {shorten(shown(token_id))}"
         token_id = number
         if not 0 <= token_id < vocabulary.size:
             return f"token {token_id} is not in the vocabulary of {vocabulary.size}"
@@ -142,7 +142,7 @@ class Matcher:
             return f"token {token_id} comes after the end"
         if token_id in vocabulary.end_ids:
             return f"the end (token {token_id}) may not come yet: the text is not complete"
-        return f"token {token_id} ({shorten(repr(vocabulary.token_bytes(token_id)))}) may not come next"
+        return f"token {token_id} ({shorten(shown(vocabulary.token_bytes(token_id)))}) may not come next"
 
     def rollback(self, count: int) -> None:
         """Take back the last `count` tokens, the end included.
@@ -151,7 +151,7 @@ class Matcher:
         """
         if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= self.token_count:
             raise InvalidSpecification(
-                f"cannot take back {shorten(repr(count))} tokens", expected=f"0 to {self.token_count}"
+                f"cannot take back {shorten(shown(count))} tokens", expected=f"0 to {self.token_count}"
             )
         self._kernel.rollback(count)
 
@@ -205,7 +205,7 @@ class Matcher:
         if mode == "single" or (mode == "canonical" and self.grammar.vocabulary.kernel.whole_tokens):
             return self._single_tokens()
         if mode != "canonical":
-            raise InvalidSpecification(f"mode={shorten(repr(mode))}", expected="'canonical', 'single' or 'off'")
+            raise InvalidSpecification(f"mode={shorten(shown(mode))}", expected="'canonical', 'single' or 'off'")
         with kernel_limits(self.text):
             text = self._kernel.forced(FORCED_LIMIT_BYTES)
         if not text:

@@ -216,6 +216,7 @@ class _Dialects:
             self.classes[DIALECT_URIS[name]] = self._extended(base, corrections, DIALECT_URIS[name])
         newest, uri = jsonschema.Draft202012Validator, DIALECT_URIS["2020-12"]
         self.forgiving = self._extended(newest, {**latest, **keywords.SINCE_2020, **keywords.FORGIVING}, uri)
+        self.forgiving.SPECIFICATION = _with_old_forms(self.forgiving.SPECIFICATION)
 
     def _extended(self, base: Any, corrections: Mapping[str, Any], uri: str) -> Any:
         from jsonschema.validators import extend
@@ -299,6 +300,27 @@ class _Dialects:
         from jsonschema.validators import create
 
         return self._extended(create(cls.META_SCHEMA, kept, type_checker=cls.TYPE_CHECKER, id_of=cls.ID_OF), {}, uri)
+
+
+def _with_old_forms(specification: Any) -> Any:
+    """The same `referencing` specification, but it finds anchors and ids below the older forms too."""
+    from attrs import evolve
+
+    def subresources_of(contents: Any) -> Any:
+        if not isinstance(contents, dict):
+            return []
+        spread = dict(contents)
+        prefix = [*spread.get("prefixItems", ())]
+        if isinstance(spread.get("items"), list):
+            prefix += spread.pop("items")
+        if isinstance(spread.get("additionalItems"), dict | bool):
+            prefix.append(spread["additionalItems"])
+        dependencies = spread.get("dependencies")
+        if isinstance(dependencies, dict):
+            prefix += [rule for rule in dependencies.values() if isinstance(rule, dict)]
+        return specification.subresources_of(spread | ({"prefixItems": prefix} if prefix else {}))
+
+    return evolve(specification, subresources_of=subresources_of)
 
 
 @lru_cache(maxsize=1)

@@ -4,38 +4,46 @@ import json
 import random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from benchmarks import data, differential
+from benchmarks import data, differential, judging
 from benchmarks.random_instances import instances
 from benchmarks.random_schemas import random_schema
 from benchmarks.shrinking import shrink
 from benchmarks.two_judges import Judges
+from tests.strategies import examples
+from tests.strategies_json_schema import hard_schemas, values_near
 
 PAIRS_IN_CI = 5_000
-PAIRS_BY_HYPOTHESIS = 500
+PAIRS_BY_HYPOTHESIS = 300
 NIGHTLY_PARTS, NIGHTLY_PAIRS = 8, 25_000
 
 
-def no_step(name: str) -> None:
-    """Nobody watches the process."""
-
-
 def test_five_thousand_pairs_agree_with_the_judges():
-    total, number = differential.Total(), 0
-    while total.counts["pairs"] < PAIRS_IN_CI and number < PAIRS_IN_CI:
-        total.add(differential.examine(("ci", number, "own"), no_step), f"own ci {number}")
-        number += 1
-    assert [str(differential.shrink_finding(one, no_step)) for one in total.findings[:5]] == []
+    total = differential.run_pairs(PAIRS_IN_CI, "ci", processes=1, most=5)
+    assert [str(one) for one in total.findings] == []
     assert total.counts["pairs"] >= PAIRS_IN_CI
 
 
 def test_schemas_by_hypothesis_jsonschema_agree_with_the_judges():
     pytest.importorskip("hypothesis_jsonschema", reason="hypothesis-jsonschema is not installed")
-    total, number = differential.Total(), 0
-    while total.counts["pairs"] < PAIRS_BY_HYPOTHESIS and number < PAIRS_BY_HYPOTHESIS:
-        total.add(differential.examine(("ci", number, "hypothesis"), no_step), f"hypothesis ci {number}")
-        number += 1
-    assert [str(differential.shrink_finding(one, no_step)) for one in total.findings[:5]] == []
+    total = differential.run_pairs(PAIRS_BY_HYPOTHESIS, "ci", generator="hypothesis", processes=1, most=5)
+    assert [str(one) for one in total.findings] == []
+
+
+@examples(60)
+@given(st.data())
+def test_a_hard_schema_compiles_or_fails_with_a_typed_error(drawn: st.DataObject):
+    schema = drawn.draw(hard_schemas())
+    found = differential.Examined("")
+    specification, outcome = judging.compile_schema(data.json_text(schema), differential.OPTIONS, first_mask=False)
+    assert outcome.status != "untyped", outcome.message
+    if outcome.status in ("compiled", "empty"):
+        judges = Judges(data.json_text(schema))
+        for value in drawn.draw(values_near(schema)):
+            differential.compare(specification, judges, data.json_text(value), found, ("", ""), lambda _: None)
+    assert found.findings == []
 
 
 @pytest.mark.slow

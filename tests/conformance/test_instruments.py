@@ -4,7 +4,7 @@ import json
 import os
 from decimal import Decimal
 
-from benchmarks import data, declared_order, first_cut, tables, workers
+from benchmarks import compile_time, conformance, data, declared_order, first_cut, judging, tables, workers
 
 
 def test_numbers_that_no_float_holds_are_written_as_they_were_read():
@@ -70,6 +70,16 @@ def test_items_are_sorted_by_the_schema_of_their_place():
     assert [list(item) for item in found] == [["b", "a"], ["a", "b"]]
 
 
+def test_names_that_depend_on_another_come_after_it_and_contained_items_follow_contains():
+    schema = {
+        "dependentRequired": {"b": ["a"], "no": ["x"]},
+        "properties": {"list": {"contains": {"properties": {"q": {}, "p": {}}}}},
+    }
+    (found,) = declared_order.candidates(schema, {"x": 0, "a": 1, "list": [{"p": 1, "q": 2}], "b": 2})
+    assert list(found) == ["list", "b", "a", "x"]
+    assert list(found["list"][0]) == ["q", "p"]
+
+
 def test_first_cut_names_what_is_outside_and_where():
     schema = {
         "properties": {"not": {"type": "string"}, "if": {"not": {}}, "u": {"items": {}, "uniqueItems": True}},
@@ -121,3 +131,34 @@ def test_a_task_that_hangs_or_dies_costs_only_itself():
     assert found[1] == workers.Lost("timeout", "hang")
     assert found[3] == workers.Lost("crash", "die")
     assert [found[i] for i in (0, 2, 4)] == ["a", "b", "c"]
+
+
+def test_schemas_that_compile_slowly_are_named_and_only_shared_ones_are_compared():
+    def one(name: str, us: float, refused: str = "") -> compile_time.Compiled:
+        stages = {} if refused else dict.fromkeys(compile_time.STAGES, us / 3)
+        return compile_time.Compiled(name, refused, stages | {"all": us}, us)
+
+    found = [
+        compile_time.Both("fast", [one("constrain", 300.0), one("peer", 100.0)]),
+        compile_time.Both("slow", [one("constrain", 3e6), one("peer", 5.0, "not")]),
+        compile_time.Both("gone", lost="timeout at turn 0"),
+    ]
+    text = compile_time.report(found, ("constrain", "peer"), 2.0, 1024.0)
+    assert "slow: 3.00 s" in text and "fast: " not in text and "lost gone: timeout at turn 0" in text
+    shared = next(line for line in text.splitlines() if line.startswith("constrain "))
+    assert shared.split()[1:3] == ["1", "300"]
+
+
+def test_a_format_that_is_only_an_annotation_is_no_wrong_verdict():
+    group = data.SuiteGroup("f", "d", {"format": "idn-hostname"}, (("bad", data.Instance(False, "-")),))
+    judged = judging.judge_group((group, {"formats": "known"}), lambda _: None)
+    assert [conformance.classify(judged, valid, verdict) for _, valid, verdict in judged.verdicts] == ["not claimed"]
+
+
+def test_costs_name_what_is_beyond_the_limits():
+    judged = [
+        judging.Judged("quick", judging.Outcome("compiled", compile_s=0.1, peak_bytes=2**20)),
+        judging.Judged("slow", judging.Outcome("compiled", compile_s=2.5, peak_bytes=2**20)),
+        judging.Judged("large", judging.Outcome("compiled", compile_s=0.1, peak_bytes=2**31)),
+    ]
+    assert conformance.cost_lines(judged)[-1] == "over 2 s or 1 GB: slow, large"

@@ -145,6 +145,15 @@ def test_what_must_hold_several_of_itself_is_found_alive_or_dead():
     assert kernel.legal_bytes(kernel.start) == b"1"
 
 
+@pytest.mark.parametrize("blank", ["\n", "\n  ", " ", "\t", "\r\n"])
+def test_scalars_are_equal_whatever_blanks_stand_before_them(blank: str):
+    scalars = terms.Lexeme(terms.concat(terms.Literal(blank), terms.LiteralSet(("true", '"a"', "1"))))
+    for items in (different(rest=scalars), different(scalars, rest=terms.Choice((scalars, record())))):
+        kernel = KernelRecognizer(terms.GrammarSpec({"start": items}))
+        assert kernel.accepts(f'[{blank}true,{blank}1,{blank}"a"]'.encode())
+        assert not kernel.accepts(f"[{blank}true,{blank}1,{blank}true]".encode())
+
+
 def test_empty_containers_may_be_lexemes():
     items = different(rest=terms.Choice((one_of("{}", "[]", "1"), record(a_=one_of("1")))))
     kernel = KernelRecognizer(terms.GrammarSpec({"start": items}))

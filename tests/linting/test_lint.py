@@ -99,6 +99,16 @@ def test_what_does_not_compile_is_an_error_finding(schema: Any):
     assert [finding.severity for finding in lint(schema)][:1] == ["error"]
 
 
+def test_a_dict_that_is_deep_or_holds_itself_is_linted_within_bounds():
+    endless: dict[str, Any] = {"type": "array", "minLenght": 1}
+    endless["items"] = endless
+    assert "misspelt-keyword" in {finding.code for finding in lint(endless)}
+    deep: Any = True
+    for _ in range(100_000):
+        deep = {"not": deep}
+    assert "LimitExceeded" in {finding.code for finding in lint(deep)}
+
+
 def test_a_schema_that_does_not_compile_is_still_linted():
     codes = [finding.code for finding in lint({"pattern": "(", "minLenght": 2, "type": "string", "minimum": 3})]
     assert {"PatternError", "misspelt-keyword", "wrong-type-keyword"} <= {*codes}

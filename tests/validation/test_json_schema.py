@@ -185,6 +185,21 @@ def test_additional_items_say_nothing_beside_a_boolean(dialect: str) -> None:
     assert not validate({"items": [True], "additionalItems": False}, "[1, 2]", dialect=dialect).ok
 
 
+def test_anchors_are_found_beside_and_below_older_forms() -> None:
+    schema = {
+        "$dynamicAnchor": "node",
+        "items": [{"type": "null"}, {"$anchor": "number", "type": "number"}],
+        "additionalItems": {"$dynamicRef": "#node"},
+        "dependencies": {"a": {"$anchor": "b", "required": ["b"]}},
+        "properties": {"c": {"$ref": "#number"}, "d": {"$ref": "#b"}},
+    }
+    assert validate(schema, '[null, 1, [null, 2], {"c": 3}]').ok
+    assert not validate(schema, '[null, 1, [null, "x"]]').ok
+    assert not validate(schema, '{"c": "x"}').ok
+    assert not validate(schema, '{"d": {}}').ok
+    assert validate(schema, '{"d": {"b": 1}}').ok
+
+
 def test_a_named_dialect_is_taken_at_its_word() -> None:
     named = {"$schema": "https://json-schema.org/draft/2020-12/schema", "dependencies": {"a": ["b"]}}
     assert validate(named, '{"a": 1}').ok

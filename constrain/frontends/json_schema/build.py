@@ -6,12 +6,13 @@ reads the schemas applied in place there (`$ref`, `allOf`, …) but no child, so
 and recursion that never descends into a value is found as a place met again while it is being read: that is refused,
 with its cycle.
 
-A `oneOf` is read as a plain union first; its branches are compared when everything has been read (`overlapping`), since
-whether they overlap may hang on places that were not. Where they do, the compilation starts again with that known.
+The branches of a `oneOf` are compared as it is read, or, where that hangs on places that are still being read, when
+everything has been (`overlaps.py`).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -19,19 +20,23 @@ from typing import Any
 from constrain.errors import InvalidSpecification, LimitExceeded, PatternError, SpecificationError
 from constrain.frontends import regex
 from constrain.frontends.json_schema import intersect as algebra
+from constrain.frontends.json_schema.appearance import collect_names
+from constrain.frontends.json_schema.atoms import Atom, Constant, Either, Negation, Place
 from constrain.frontends.json_schema.complement import NoComplement, complement, is_approximate
-from constrain.frontends.json_schema.evaluated import NOT_TRACKED, tracked_at
+from constrain.frontends.json_schema.evaluated import tracked_at
 from constrain.frontends.json_schema.findings import Findings
 from constrain.frontends.json_schema.glance import distinct, has_records, peek_schema, shape_of_value
 from constrain.frontends.json_schema.keywords import KEYWORDS, suggestion
 from constrain.frontends.json_schema.options import SchemaOptions
+from constrain.frontends.json_schema.overlaps import Branches, Overlaps, StillOpen
 from constrain.frontends.json_schema.reading import Reading
-from constrain.frontends.json_schema.references import refuse_cycle, target_of
+from constrain.frontends.json_schema.references import refuse_cycle
 from constrain.frontends.json_schema.scopes import Scope, Shelf, Target
 from constrain.frontends.json_schema.shapes import (
     ANY,
     ANYTHING,
     NONE,
+    NOT_TRACKED,
     NOTHING,
     Child,
     Shape,
@@ -43,7 +48,7 @@ from constrain.frontends.json_schema.values import (
     is_spellable,
     value_key,
 )
-from constrain.grammar.terms import EMPTY, Regular, alternation
+from constrain.grammar.terms import EMPTY, Literal, Regular, alternation
 
 MAX_IN_PLACE_DEPTH = 100
 """How deep `allOf`, `$ref` and the like may nest without descending into a value."""
@@ -51,58 +56,14 @@ MAX_IN_PLACE_DEPTH = 100
 MAX_CHILDREN = 200_000
 """Conjunctions of places in one compilation."""
 
-Overlaps = Mapping[int, frozenset[int]]
-"""For each branch of a `oneOf`, the other branches that may share a value with it."""
+MAX_NESTED_QUESTIONS = 3
+"""How deep comparing the branches of one `oneOf` may lead to comparing those of another."""
 
+MAX_OPEN = 30
+"""Places that may be open while branches are compared at once: this nests in Python."""
 
-class Place:
-    """A schema and where it stands; `tracked` are the types of which its records say what they have evaluated."""
-
-    __slots__ = ("path", "schema", "scope", "tracked")
-
-    def __init__(self, schema: Any, path: str, scope: Scope, tracked: frozenset[str] = NOT_TRACKED):
-        self.schema = schema
-        self.path = path
-        self.scope = scope
-        self.tracked = tracked
-
-    @property
-    def key(self) -> str:
-        """The place's name: its path, and where the dynamic scope matters that too."""
-        return f"{self.path} {self.scope.label}" if self.scope.outer or self.scope.recursive else self.path
-
-
-class Constant:
-    """An atom that is one value; `path` is where it was met first."""
-
-    __slots__ = ("path", "value")
-
-    def __init__(self, value: JsonValue, path: str):
-        self.value = value
-        self.path = path
-
-
-class Negation:
-    """An atom that is everything but `child`."""
-
-    __slots__ = ("child", "path")
-
-    def __init__(self, child: Child, path: str):
-        self.child = child
-        self.path = path
-
-
-class Either:
-    """An atom that is what any of `children` allows."""
-
-    __slots__ = ("children", "path")
-
-    def __init__(self, children: tuple[Child, ...], path: str):
-        self.children = children
-        self.path = path
-
-
-Atom = Place | Constant | Negation | Either
+MAX_POSTPONED = 16
+"""Comparisons that were given up since they hang on what is still being read; after that, none is tried."""
 
 
 class Builder:
@@ -114,10 +75,18 @@ class Builder:
         self.overlaps = overlaps
         self.findings = Findings()
         self.contradictions: dict[str, str] = {}
-        self.unchecked: list[tuple[Place, Reading, list[Shape]]] = []
+        self.left_out: dict[str, str] = {}
+        self.unchecked: list[Branches] = []
+        self.comparisons = 0
+        self.judge: Callable[[Branches, Overlaps], Overlaps] | None = None
+        """Compares branches at once; without one, all are left for later."""
+        self._questions = 0
+        self._postponed = 0
+        self._boundary = 0
         self._atoms: list[Atom] = [Place(False, "#", shelf.root)]
         self._ids: dict[tuple[Any, ...], int] = {}
         self._shapes: dict[Child, Shape] = {ANYTHING: ANY, NOTHING: NONE}
+        self._conjunctions: dict[frozenset[int], Shape] = {}
         self._open: dict[int, tuple[str, ...]] = {}
         self._blank: dict[Child, bool] = {}
         self._negatable: dict[Child, bool] = {}
@@ -237,20 +206,32 @@ class Builder:
             if len(self._shapes) > MAX_CHILDREN:
                 at = self.path_of(child)
                 raise LimitExceeded(f"more than {MAX_CHILDREN} shapes are in use", limit="schema_shapes", at=at)
-            if len(child) == 1:
-                shape = self._read(child[0])
-            else:
-                shape = self.shape_of(child[:1])
-                for atom in child[1:]:
-                    shape = algebra.intersect(shape, self.shape_of((atom,)), self.is_dead, self.path_of(child))
+            shape = self._read(child[0]) if len(child) == 1 else self._conjunction(child)
             self._shapes[child] = shape
+        return shape
+
+    def _conjunction(self, child: Child) -> Shape:
+        """The shape of several atoms: that of the same ones in another order, or made from the longest known start."""
+        atoms = frozenset(child)
+        same = self._conjunctions.get(atoms)
+        if same is not None:
+            return same
+        known = next((k for k in range(len(child) - 1, 1, -1) if child[:k] in self._shapes), 1)
+        shape = self.shape_of(child[:known])
+        for k in range(known, len(child)):
+            shape = algebra.intersect(shape, self.shape_of(child[k : k + 1]), self.is_dead, self.path_of(child))
+            self._shapes[child[: k + 1]] = shape
+        self._conjunctions[atoms] = shape
         return shape
 
     def _read(self, number: int) -> Shape:
         atom = self._atoms[number]
         if number in self._open:
+            self._check_is_closed(number)
             self._refuse_cycle(number)
         if len(self._open) >= MAX_IN_PLACE_DEPTH:
+            if self._boundary:
+                raise StillOpen
             raise LimitExceeded(
                 f"schemas apply each other in place {MAX_IN_PLACE_DEPTH} deep", limit="schema_depth", at=atom.path
             )
@@ -335,23 +316,36 @@ class Builder:
         """Note why the schema at `place` allows nothing (of some type)."""
         self.contradictions.setdefault(place.path, message)
 
+    def leave_out(self, path: str, reason: str) -> None:
+        """Note that a negation at `path` is enforced as less than it allows: nothing may then be called empty."""
+        self.left_out.setdefault(path, reason)
+        self.findings.note(path, "not", reason, "narrower")
+
     # ------------------------------------------------------------ what can be told at a glance
 
     def is_dead(self, child: Child) -> bool:
         """True if `child` is seen to be empty from the types and constants that its schemas name themselves."""
         dead = self._dead.get(child)
         if dead is None:
-            types: frozenset[str] | None = None
-            keys: frozenset[Any] | None = None
-            for atom in child:
-                own_types, own_keys = self._peek(atom)
-                types = own_types if types is None else types if own_types is None else types & own_types
-                keys = own_keys if keys is None else keys if own_keys is None else keys & own_keys
-                negated = self._atoms[atom]
-                if isinstance(negated, Negation) and all([other in child for other in negated.child]):
-                    types = frozenset()
+            types, keys = self._glance(child)
             dead = self._dead[child] = (types is not None and not types) or (keys is not None and not keys)
         return dead
+
+    def constants_of(self, child: Child) -> frozenset[Any] | None:
+        """The keys of the constants that the schemas of `child` name themselves; None if they name none."""
+        return self._glance(child)[1]
+
+    def _glance(self, child: Child) -> tuple[frozenset[str] | None, frozenset[Any] | None]:
+        types: frozenset[str] | None = None
+        keys: frozenset[Any] | None = None
+        for atom in child:
+            own_types, own_keys = self._peek(atom)
+            types = own_types if types is None else types if own_types is None else types & own_types
+            keys = own_keys if keys is None else keys if own_keys is None else keys & own_keys
+            negated = self._atoms[atom]
+            if isinstance(negated, Negation) and all([other in child for other in negated.child]):
+                types = frozenset()
+        return types, keys
 
     def _peek(self, number: int) -> tuple[frozenset[str] | None, frozenset[Any] | None]:
         """The types and the keys of the constants that an atom names on its face."""
@@ -436,7 +430,8 @@ class Builder:
 
     def names_language(self, child: Child, place: Place, keyword: str) -> tuple[Regular | None, bool]:
         """The strings of `child`, as a language of names (None where it is refused), and whether it is exact."""
-        if any(atom in self._open for atom in child):
+        for atom in self._open.keys() & set(child):
+            self._check_is_closed(atom)
             self.findings.refuse(place.path, keyword, "refers to a schema that holds it", "move the names' schema out")
             return None, False
         shape = self.shape_of(child)
@@ -446,15 +441,34 @@ class Builder:
         is_exact = shape.exact and not is_approximate(shape)
         return (alternation(*languages) if languages else EMPTY), is_exact
 
-    def check_later(self, place: Place, reading: Reading, shapes: list[Shape]) -> None:
-        """Ask for the branches of the `oneOf` at `place` to be compared once everything has been read."""
-        if len(shapes) > 1:
-            self.unchecked.append((place, reading, shapes))
+    def overlaps_of(self, branches: Branches) -> Overlaps:
+        """Which of the branches may share a value, as far as it is known; if that is not all, it is asked later."""
+        known = self.overlaps.get(branches.place.key, {})
+        found = self._compare_now(branches, known)
+        if found is None:
+            self.unchecked.append(branches)
+        return known if found is None else found
 
-    def first_overlap(self, key: str) -> tuple[int, int]:
-        """The first two branches of the `oneOf` of the place with this key that may overlap."""
-        i, others = min(self.overlaps[key].items())
-        return i, min(others)
+    def _compare_now(self, branches: Branches, known: Overlaps) -> Overlaps | None:
+        """What the judge says; None if there is none, or the answer hangs on places that are open."""
+        is_deep = self._questions >= MAX_NESTED_QUESTIONS or len(self._open) > MAX_OPEN
+        if self.judge is None or is_deep or self._postponed >= MAX_POSTPONED:
+            return None
+        boundary, self._boundary = self._boundary, len(self._open)
+        self._questions += 1
+        try:
+            return self.judge(branches, known)
+        except StillOpen:
+            self._postponed += 1
+            return None
+        finally:
+            self._boundary = boundary
+            self._questions -= 1
+
+    def _check_is_closed(self, number: int) -> None:
+        """Raises:  StillOpen: if the atom was being read before the question that is being answered."""
+        if self._boundary and list(self._open).index(number) < self._boundary:
+            raise StillOpen
 
     # ------------------------------------------------------------ the order of names
 
@@ -464,66 +478,22 @@ class Builder:
         if order is None:
             names: dict[str, None] = {}
             for atom in child:
-                self._collect(self._atoms[atom], names, set())
+                place = self._atoms[atom]
+                if isinstance(place, Place):
+                    collect_names((place.schema, place.path, place.scope), names)
             order = self._orders[child] = tuple(names)
         return order
 
-    def _collect(self, atom: Atom, names: dict[str, None], seen: set[tuple[int, int]]) -> None:
-        """Iterative, depth-first, in document order."""
-        stack = [atom]
-        while stack:
-            atom = stack.pop()
-            if not isinstance(atom, Place) or not isinstance(atom.schema, Mapping):
-                continue
-            schema, scope = atom.schema, atom.scope.of(atom.schema, atom.path)
-            if (id(schema), id(scope)) in seen:
-                continue
-            seen.add((id(schema), id(scope)))
-            hidden = scope.dialect.ref_hides_siblings and "$ref" in schema
-            own = schema.get("properties")
-            if isinstance(own, Mapping) and not hidden:
-                names.update(dict.fromkeys(own))
-            inner: list[Place] = []
-            for keyword in schema:
-                if keyword in _GATHER and keyword in scope.dialect.readers and (not hidden or keyword == "$ref"):
-                    gather = _GATHER[keyword]
-                    if gather is not None:
-                        inner += gather(schema[keyword], atom.path, scope)
-                    elif (target := target_of(scope, keyword, schema[keyword])) is not None:
-                        inner.append(Place(*target))
-            stack.extend(reversed(inner))
+
+_IS_ONE_TEXT = re.compile(r"\^[A-Za-z0-9_@:/ -]+\$").fullmatch
+"""Patterns that need no parser: schemas that tell branches apart by pattern have hundreds of them."""
 
 
 @lru_cache(maxsize=2048)
 def _parsed(text: str) -> Regular | PatternError:
+    if _IS_ONE_TEXT(text):
+        return Literal(text[1:-1])
     try:
         return regex.parse(text, dialect="ecma", mode="search")
     except PatternError as error:
         return error
-
-
-def _several(schemas: Any, path: str, scope: Scope) -> list[Place]:
-    return [Place(schema, path, scope) for schema in schemas]
-
-
-def _named(schemas: Any, path: str, scope: Scope) -> list[Place]:
-    return [Place(schema, path, scope) for schema in schemas.values()]
-
-
-def _one(schema: Any, path: str, scope: Scope) -> list[Place]:
-    return [Place(schema, path, scope)]
-
-
-_GATHER: Mapping[str, Callable[[Any, str, Scope], list[Place]] | None] = {
-    "allOf": _several,
-    "anyOf": _several,
-    "oneOf": _several,
-    "$ref": None,
-    "$dynamicRef": None,
-    "$recursiveRef": None,
-    "if": _one,
-    "then": _one,
-    "else": _one,
-    "dependentSchemas": _named,
-    "dependencies": _named,
-}

@@ -46,15 +46,38 @@ def can_close_object(plan: ObjectPlan, known: Known, names_in: Callable[[int, in
     Raises:  LimitExceeded: after 50,000 states.
     """
     record = plan.record
+    simplest = _closes_with_required(plan, known)
+    if simplest is not None:
+        return simplest
     stages: list[_Stage] = []
     for name, slot in plan.members.items():
         moves = () if has_surrogate(name) else _moves(slot, known)
-        stages.append(_Stage(moves, 1, name not in record.required))
+        if moves or name in record.required:
+            stages.append(_Stage(moves, 1, name not in record.required))
     enough = sum(b.least for condition in plan.conditions for b in condition) + record.min + 1
     for k, (_, slot) in enumerate(plan.classes):
         moves = _moves(slot, known)
-        stages.append(_Stage(moves, names_in(k, enough) if moves else 0, True))
+        if moves:
+            stages.append(_Stage(moves, names_in(k, enough), True))
     return _Search(stages, plan.conditions, record.min, record.max, stops=False).ends()
+
+
+def _closes_with_required(plan: ObjectPlan, known: Known) -> bool | None:
+    """True if just the required members are enough, False if one of them cannot be; None if that does not tell."""
+    record, counts = plan.record, dict[int | None, int]()
+    for name in record.required:
+        moves = () if has_surrogate(name) else _moves(plan.members[name], known)
+        if not moves:
+            return False
+        for counter in max(moves, key=len):
+            counts[counter] = counts.get(counter, 0) + 1
+    counts[None] = len(record.required)
+    if counts[None] < record.min or (record.max is not None and counts[None] > record.max):
+        return None
+    holds = all(
+        [any([(counts.get(b.counter, 0) >= b.least) == b.reached for b in condition]) for condition in plan.conditions]
+    )
+    return True if holds else None
 
 
 def _moves(slot: Slot, known: Known) -> tuple[tuple[int, ...], ...]:

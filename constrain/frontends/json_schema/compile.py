@@ -2,27 +2,32 @@
 
     parse → read places into shapes → is the root inhabited? → emit rules → are `oneOf` branches disjoint?
 
-If branches of a `oneOf` turn out to overlap, all is done again with those branches excluded from each other. Problems
-are collected on the way and raised together at the end, so that one run names all of them.
+If branches of a `oneOf` that could not be compared at once turn out to overlap, all is done again with those branches
+excluded from each other. Problems are collected on the way and raised together at the end, so that one run names all of
+them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from constrain.errors import (
     EmptyLanguage,
     InvalidSpecification,
     LimitExceeded,
+    Problem,
+    UnsupportedKeyword,
 )
 from constrain.frontends.json_schema import dialects
-from constrain.frontends.json_schema.build import Builder, Overlaps
+from constrain.frontends.json_schema.build import Builder
 from constrain.frontends.json_schema.document import parse
 from constrain.frontends.json_schema.emit import Emitter
 from constrain.frontends.json_schema.emptiness import Emptiness
 from constrain.frontends.json_schema.options import SchemaOptions
+from constrain.frontends.json_schema.overlaps import Overlaps, compare, overlapping
 from constrain.frontends.json_schema.scopes import Shelf
 from constrain.frontends.json_schema.shapes import ANYTHING, Child, ConstShape, ObjectShape
 from constrain.frontends.json_schema.spelling import Spelling
@@ -61,6 +66,14 @@ def compile_schema(schema: Mapping[str, Any] | bool | str, options: SchemaOption
     error = builder.findings.error(with_unsupported=options.on_unsupported == "error")
     if error is not None:
         raise error
+    if settled.grammar is None and builder.left_out:
+        help = "allow other arrays too, or demand the repeated item by its value"
+        raise UnsupportedKeyword(
+            [
+                Problem(at, "not", f"{reason}, and nothing else is allowed", help)
+                for at, reason in builder.left_out.items()
+            ]
+        )
     if settled.grammar is None:
         raise _empty(builder, settled.emptiness, settled.root)
     return CompiledSchema(
@@ -90,10 +103,11 @@ def settle(schema: Any, options: SchemaOptions) -> Settled:
     default = dialects.DIALECTS[options.dialect] if options.dialect else dialects.MIXED
     overlaps: dict[str, Overlaps] = {}
     try:
+        shelf = Shelf(schema, default, options.documents)
         for _ in range(MAX_ROUNDS):
-            shelf = Shelf(schema, default, options.documents)
             builder = Builder(shelf, options, overlaps)
             emptiness = Emptiness(builder)
+            builder.judge = partial(compare, builder, emptiness)
             root = builder.child(schema, "#", shelf.root)
             grammar: GrammarSpec | None = None
             if emptiness.inhabited(root):
@@ -110,29 +124,6 @@ def settle(schema: Any, options: SchemaOptions) -> Settled:
         at=next(iter(overlaps)),
         help="tell the branches apart by a required 'const'",
     )
-
-
-def overlapping(builder: Builder, emptiness: Emptiness) -> dict[str, Overlaps]:
-    """The `oneOf`s, by the place's key, whose branches may share a value that is not accounted for, and which branches.
-
-    One that is accounted for is asked again: excluding branches of another `oneOf` may let more into one of its own.
-    """
-    found: dict[str, Overlaps] = {}
-    while builder.unchecked:
-        place, reading, shapes = builder.unchecked.pop()
-        limited = [builder.intersect(reading.base, shape, place) for shape in shapes]
-        known = found.get(place.key) or builder.overlaps.get(place.key, {})
-        pairs = {i: set(others) for i, others in known.items()}
-        for i, shape in enumerate(limited):
-            for j in range(i + 1, len(limited)):
-                if j in pairs.get(i, ()):
-                    continue
-                if emptiness.shape_is_inhabited(builder.intersect(shape, limited[j], place)):
-                    pairs.setdefault(i, set()).add(j)
-                    pairs.setdefault(j, set()).add(i)
-        if sum(map(len, pairs.values())) > sum(map(len, known.values())):
-            found[place.key] = {i: frozenset(others) for i, others in pairs.items()}
-    return found
 
 
 def _empty(builder: Builder, emptiness: Emptiness, root: Child) -> EmptyLanguage:

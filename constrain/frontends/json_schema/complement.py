@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from constrain.errors import LimitExceeded
 from constrain.frontends.json_schema import numbers
 from constrain.frontends.json_schema.formats import is_narrower, wider
-from constrain.frontends.json_schema.intersect import meet_arrays, meet_numbers, meet_objects, product
+from constrain.frontends.json_schema.intersect import meet_arrays, meet_numbers, meet_objects, meet_strings, product
 from constrain.frontends.json_schema.shapes import (
     ANY_ARRAY,
     ANY_NUMBER,
@@ -56,8 +56,7 @@ class NoComplement(Exception):
 def complement(shape: Shape, atoms: Atoms, at: str) -> Shape:
     """The values that are not in `shape`.
 
-    Raises:  NoComplement: if `shape` is wider or narrower than its schema, demands distinct items, or nests too many
-             negations.
+    Raises:  NoComplement: if `shape` is wider than its schema, or nests too many negations.
     """
     try:
         outside = _complement(shape, atoms, at)
@@ -76,10 +75,9 @@ def check_expansion(shape: Shape) -> None:
 def _complement(shape: Shape, atoms: Atoms, at: str) -> Shape:
     if not shape.exact:
         raise NoComplement("is negated, and what it negates is not enforced exactly")
-    strings = [ANY_STRING]
-    if shape.strings:
-        languages = tuple([Not(wider(record.term())) for record in shape.strings])
-        strings = [] if ANY_STRING in shape.strings else [StringShape(languages)]
+    strings: tuple[StringShape, ...] = (ANY_STRING,)
+    for record in shape.strings:
+        strings = product(strings, _outside_string(record), meet_strings, at)
     arrays: tuple[ArrayRecord, ...] = (ANY_ARRAY,)
     for record in shape.arrays:
         arrays = product(arrays, _outside_array(record, atoms, at), lambda a, b: meet_arrays(a, b, atoms.is_dead), at)
@@ -91,10 +89,18 @@ def _complement(shape: Shape, atoms: Atoms, at: str) -> Shape:
         null=not shape.null,
         booleans=tuple([b for b in (False, True) if b not in shape.booleans]),
         numbers=_outside_numbers(shape.numbers, at),
-        strings=tuple(strings),
+        strings=strings,
         arrays=arrays,
         objects=objects,
     )
+
+
+def _outside_string(record: StringShape) -> tuple[StringShape, ...]:
+    """Lengths alone leave out shorter and longer ones: to search a language of 32,768 characters for that is slow."""
+    if record.finite is not None or record.parts:
+        return (StringShape((Not(wider(record.term())),)),)
+    shorter = (StringShape(max=record.min - 1),) if record.min else ()
+    return shorter if record.max is None else (*shorter, StringShape(min=record.max + 1))
 
 
 def is_approximate(shape: Shape) -> bool:
@@ -129,10 +135,8 @@ def _outside_array(record: ArrayRecord, atoms: Atoms, at: str) -> tuple[ArrayRec
         items = tuple([atoms.constant(item, at) for item in record.value])
         just = ArrayShape(items, NOTHING, len(items), len(items))
         return (*_outside_array(just, atoms, at), *_unmet(record, lambda r: _outside_array(r, atoms, at)))
-    if record.unique is not None:
-        raise NoComplement("demands items that are not unique")
     if record.outside:
-        plain = ArrayShape(record.prefix, record.rest, record.min, record.max, None, record.contains)
+        plain = ArrayShape(record.prefix, record.rest, record.min, record.max, record.unique, record.contains)
         return (*_outside_array(plain, atoms, at), *record.outside)
     return (_only_way_out_of_array(record, atoms) or ArrayShape(outside=(record,)),)
 
@@ -148,7 +152,7 @@ def _only_way_out_of_array(record: ArrayShape, atoms: Atoms) -> ArrayShape | Non
             ways.append(ArrayShape((ANYTHING,) * i + (atoms.negate(child),), min=i + 1))
     if is_closed:
         ways.append(ArrayShape(min=len(record.prefix) + 1))
-    if len(ways) != 1 or record.contains or record.rest not in (ANYTHING, NOTHING):
+    if len(ways) != 1 or record.contains or record.unique is not None or record.rest not in (ANYTHING, NOTHING):
         return None
     return ways[0]
 

@@ -14,7 +14,6 @@ import math
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
 
 from constrain.errors import LimitExceeded
 from constrain.frontends.json_schema.build import Builder
@@ -154,11 +153,11 @@ class Distinct:
             choices.append(values if name in record.required else [*values, absent])
         for chosen in self._product(choices):
             members = [(name, value) for name, value in zip(names, chosen, strict=True) if value is not absent]
-            value = ObjectValue(tuple(members))
+            value = ObjectValue(tuple(members))  # pyright: ignore[reportArgumentType]
             if object_in(record, value, self._builder.shape_of):
                 yield value
 
-    def _product(self, choices: Sequence[Sequence[Any]]) -> Iterator[tuple[Any, ...]]:
+    def _product(self, choices: Sequence[Sequence[object]]) -> Iterator[tuple]:
         """As `itertools.product`, counted; without its copies of long arguments."""
         if not all(choices):
             return

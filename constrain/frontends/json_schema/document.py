@@ -9,7 +9,7 @@ import json
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from constrain.errors import InvalidSpecification, LimitExceeded, shorten
+from constrain.errors import InvalidSpecification, LimitExceeded, shorten, shown
 
 
 def parse(text: str) -> Any:
@@ -27,9 +27,15 @@ def parse(text: str) -> Any:
             expected="a JSON object, true or false",
         ) from None
     except RecursionError:
-        raise LimitExceeded("the schema nests too deep to be read", limit="schema_depth") from None
-    except (ValueError, InvalidOperation) as error:
-        raise InvalidSpecification(f"the schema holds a number that cannot be read: {shorten(str(error))}") from None
+        raise LimitExceeded(
+            "the schema nests too deep to be read",
+            limit="schema_depth",
+            help="nest less deeply, or name parts in '$defs'",
+        ) from None
+    except (ValueError, InvalidOperation):  # Python reads no integer of more than 4,300 digits
+        raise InvalidSpecification(
+            "the schema holds a number that is too long to be read", help="use a number of at most 400 digits"
+        ) from None
 
 
 def _refuse_constant(name: str) -> Any:
@@ -42,6 +48,6 @@ def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         seen: set[str] = set()
         twice = next(name for name, _ in pairs if name in seen or seen.add(name))
         raise InvalidSpecification(
-            f"the name {shorten(repr(twice))} stands twice in one object", help="keep the one that is meant"
+            f"the name {shorten(shown(twice))} stands twice in one object", help="keep the one that is meant"
         )
     return members

@@ -1,22 +1,21 @@
 """Whether any value satisfies a child: the least fixed point over named shapes.
 
 Each record becomes a *clause*: it is inhabited if all the children that it cannot do without are, and enough of its
-optional ones. A child is inhabited if one of its clauses holds. That is a system of monotone implications; its least
-solution is found by propagation from the clauses that need nothing (Dowling and Gallier 1984, "Linear-time algorithms
-for testing the satisfiability of propositional Horn formulae"), so recursion without an end counts as empty, with no
-assumption to take back. Only what is needed is explored: optional members are not, unless a count asks for them.
+optional ones; one that counts is a search over the parts of its slots (`closing.py`). `clauses.py` solves them. Only
+what is needed is explored: optional members are not, unless a count asks for them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from constrain.errors import LimitExceeded
 from constrain.frontends.json_schema import numbers
 from constrain.frontends.json_schema.build import Builder
-from constrain.frontends.json_schema.closing import Known, can_close_array, can_close_object
+from constrain.frontends.json_schema.clauses import ALWAYS, AnyClause, Clause, CountedClause, Solution
+from constrain.frontends.json_schema.closing import can_close_array, can_close_object
 from constrain.frontends.json_schema.complement import NoComplement
 from constrain.frontends.json_schema.distinct import Distinct
 from constrain.frontends.json_schema.evaluate import const_is_allowed
@@ -32,8 +31,6 @@ from constrain.frontends.json_schema.obligations import (
     without_counting,
 )
 from constrain.frontends.json_schema.shapes import (
-    ANYTHING,
-    NOTHING,
     ArrayRecord,
     ArrayShape,
     Child,
@@ -52,37 +49,6 @@ from constrain.grammar.terms import ANY_TEXT, Literal, LiteralSet, Not, Regular,
 _Record = TypeVar("_Record", ArrayShape, ObjectShape)
 _Plan = TypeVar("_Plan")
 
-
-@dataclass(frozen=True, slots=True)
-class Clause:
-    """Children that are all needed; how many more members are; optional ones, each with how many it may stand for."""
-
-    needs: tuple[Child, ...] = ()
-    least: int = 0
-    options: tuple[tuple[Child, int], ...] = ()
-
-    @property
-    def children(self) -> Sequence[Child]:
-        """What the answer depends on."""
-        return (*self.needs, *(option for option, _ in self.options)) if self.options else self.needs
-
-    def holds(self, known: Known) -> bool:
-        """True if the record is inhabited, given the children that are."""
-        if not all([known(need) for need in self.needs]):
-            return False
-        return self.least <= 0 or sum(weight for option, weight in self.options if known(option)) >= self.least
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class CountedClause:
-    """The clause of a record that counts: a search over the parts of its slots."""
-
-    children: tuple[Child, ...]
-    holds: Callable[[Known], bool]
-
-
-AnyClause = Clause | CountedClause
-ALWAYS = Clause()
 _ALWAYS: Sequence[AnyClause] = (ALWAYS,)
 
 
@@ -91,7 +57,7 @@ class Emptiness:
 
     def __init__(self, builder: Builder):
         self._builder = builder
-        self._known: dict[Child, bool] = {ANYTHING: True, NOTHING: False}
+        self.solution = Solution(self._clauses_at)
         self._numbers: dict[NumberShape, bool] = {}
         self._strings: dict[tuple[tuple[int, ...], int, int | None], bool] = {}
         self._kept: list[StringShape] = []
@@ -103,66 +69,30 @@ class Emptiness:
 
     def is_empty(self, child: Child) -> bool:
         """True if no value satisfies `child`."""
-        return not self.inhabited(child)
+        return not self.solution.inhabited(child)
 
     def inhabited(self, child: Child) -> bool:
         """True if some value satisfies `child`."""
-        known = self._known
-        if child in known:
-            return known[child]
-        if ALWAYS in self._clauses_at(child):
-            known[child] = True
-            return True
-        waiting: set[Child] = set()
-        dependents: dict[Child, list[tuple[Child, AnyClause]]] = {}
-        stack = [child]
-        while stack and child not in known:
-            current = stack.pop()
-            if current in known or current in waiting:
-                continue
-            clauses = self._clauses_at(current)
-            waiting.add(current)
-            if any(clause.holds(self._is_known) for clause in clauses):
-                self._settle(current, dependents)
-                continue
-            for clause in clauses:
-                for other in clause.children:
-                    if other not in known:
-                        dependents.setdefault(other, []).append((current, clause))
-                        stack.append(other)
-        if child not in known:
-            known.update(dict.fromkeys((c for c in waiting if c not in known), False))
-        return known[child]
+        known = self.solution.known.get(child)
+        if known is None:
+            if self._has_scalars(self._builder.shape_of(child)):  # most children: nothing to explore
+                self.solution.known[child] = True
+                return True
+            known = self.solution.inhabited(child)
+        return known
 
-    def _settle(self, child: Child, dependents: dict[Child, list[tuple[Child, AnyClause]]]) -> None:
-        """`child` is inhabited: tell those that waited for it."""
-        stack = [child]
-        while stack:
-            current = stack.pop()
-            if self._known.get(current):
-                continue
-            self._known[current] = True
-            for other, clause in dependents.get(current, ()):
-                if other not in self._known and clause.holds(self._is_known):
-                    stack.append(other)
-
-    def _is_known(self, child: Child) -> bool:
-        return self._known.get(child, False)
-
-    def shape_is_inhabited(self, shape: Shape) -> bool:
-        """True if `shape`, which need not be any child's, holds some value."""
-        clauses = self._clauses_of(shape)
-        return any(self._decide(clause) for clause in clauses)
+    def shape_is_inhabited(self, shape: Shape, at: str) -> bool:
+        """True if `shape`, which need not be any child's, holds some value; `at` is the place that asks."""
+        before, self._at = self._at, at
+        try:
+            return any(self.solution.decide(clause) for clause in self._clauses_of(shape))
+        finally:
+            self._at = before
 
     def record_is_inhabited(self, record: ArrayRecord | ObjectRecord) -> bool:
         """True if some array or object satisfies `record`."""
         clause = self._clause_of(record)
-        return clause is not None and self._decide(clause)
-
-    def _decide(self, clause: AnyClause) -> bool:
-        for other in clause.children:
-            self.inhabited(other)
-        return clause.holds(self._is_known)
+        return clause is not None and self.solution.decide(clause)
 
     def object_plan(self, record: ObjectShape) -> ObjectPlan | None:
         """How `record`, which has obligations, is counted; None if it is empty on its face."""
@@ -188,24 +118,28 @@ class Emptiness:
 
     # ------------------------------------------------------------ clauses
 
-    def _clauses_at(self, child: Child) -> Sequence[AnyClause]:
+    def _clauses_at(self, child: Child) -> Iterable[AnyClause]:
         shape = self._builder.shape_of(child)
         self._at = self._builder.path_of(child)
         try:
-            return self._clauses_of(shape)
+            yield from self._clauses_of(shape)
         except LimitExceeded as error:
             error.at = error.at or self._builder.path_of(child)
             raise
 
-    def _clauses_of(self, shape: Shape) -> Sequence[AnyClause]:
+    def _clauses_of(self, shape: Shape) -> Iterable[AnyClause]:
+        """The clauses of `shape`, one by one: the first that holds is enough."""
+        if self._has_scalars(shape):
+            return _ALWAYS
+        clauses = (self._clause_of(record) for records in (shape.arrays, shape.objects) for record in records)
+        return (clause for clause in clauses if clause is not None)
+
+    def _has_scalars(self, shape: Shape) -> bool:
         if shape.null or shape.booleans:
-            return _ALWAYS
-        if any(self.has_string(record) for record in shape.strings):
-            return _ALWAYS
-        if any(self.has_number(record) for record in shape.numbers):
-            return _ALWAYS
-        clauses = dict.fromkeys([self._clause_of(record) for record in (*shape.arrays, *shape.objects)])
-        return [clause for clause in clauses if clause is not None]
+            return True
+        return any([self.has_string(record) for record in shape.strings]) or any(
+            [self.has_number(record) for record in shape.numbers]
+        )
 
     def has_number(self, record: NumberShape) -> bool:
         """True if some number that can be written is in `record`."""

@@ -37,11 +37,11 @@ from constrain.frontends.json_schema.shapes import (
 from constrain.grammar.terms import alternation
 
 if TYPE_CHECKING:
-    from constrain.frontends.json_schema.build import Builder, Place
+    from constrain.frontends.json_schema.atoms import Place
+    from constrain.frontends.json_schema.build import Builder
     from constrain.frontends.json_schema.reading import Reading
 
 TYPE_OF = {"unevaluatedProperties": "object", "unevaluatedItems": "array"}
-NOT_TRACKED: frozenset[str] = frozenset()
 EVERYTHING = Evaluated(everything=True)
 NOTHING_YET = Evaluated()
 

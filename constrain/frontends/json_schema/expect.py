@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from constrain.errors import InvalidSpecification, LimitExceeded, shorten
+from constrain.errors import InvalidSpecification, LimitExceeded
 from constrain.frontends.json_schema.values import as_json, exact, is_number
 
 if TYPE_CHECKING:
-    from constrain.frontends.json_schema.build import Place
+    from constrain.frontends.json_schema.atoms import Place
 
 MAX_COUNT = 2**31 - 1
 """The largest length or number of items that is told apart from "no bound"."""
@@ -39,7 +39,10 @@ def count(place: Place, keyword: str, value: Any) -> int:
         if keyword.startswith("max"):
             return MAX_COUNT
         raise LimitExceeded(
-            f"{keyword!r} is {shorten(str(value))}, more than {MAX_COUNT}", limit="count", at=f"{place.path}/{keyword}"
+            f"{keyword!r} is {as_json(value)}, more than {MAX_COUNT}",
+            limit="count",
+            at=f"{place.path}/{keyword}",
+            help="no text is that long: lower it",
         )
     return int(exactly)
 

@@ -20,7 +20,7 @@ from constrain.frontends.json_schema.values import (
 from constrain.grammar import regular
 
 if TYPE_CHECKING:
-    from constrain.frontends.json_schema.build import Place
+    from constrain.frontends.json_schema.atoms import Place
 
 
 def distinct(values: Sequence[JsonValue]) -> list[JsonValue]:

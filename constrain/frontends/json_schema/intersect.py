@@ -8,7 +8,7 @@ differ). It never looks into a child: whether a conjunction of children is empty
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -128,7 +128,10 @@ def product(
     left: tuple[_Record, ...], right: tuple[_Record, ...], meet: Callable[[_Record, _Record], _Record | None], at: str
 ) -> tuple[_Record, ...]:
     """The records that any of `left` and any of `right` have in common."""
-    common = [record for record in left if record in right]
+    if not left or not right:
+        return ()
+    among = right if len(right) < 8 else frozenset(right)
+    common = [record for record in left if record in among]
     if common and any([getattr(record, "evaluated", None) for record in (*left, *right)]):
         common = []  # what both have in common may have evaluated less than their meets
     met: dict[_Record, None] = dict.fromkeys(common)
@@ -169,7 +172,28 @@ def meet_numbers(left: NumberShape, right: NumberShape) -> NumberShape | None:
     if numbers.is_empty_constraint(constraint):
         return None
     without = tuple(dict.fromkeys(left.without + right.without))
+    if any([_spans(excluded, constraint) for excluded in without]):
+        return None
     return NumberShape(constraint, without, plain=plain, pointed=pointed)
+
+
+def _spans(wide: numbers.NumberConstraint, narrow: numbers.NumberConstraint) -> bool:
+    """True if `wide` is an interval that holds all of `narrow`'s."""
+    if (wide.integer and not narrow.integer) or (wide.plain and not narrow.plain):
+        return False
+    if any(step not in narrow.multiple_of for step in wide.multiple_of):
+        return False
+    if wide.minimum is not None:
+        if narrow.minimum is None or narrow.minimum < wide.minimum:
+            return False
+        if narrow.minimum == wide.minimum and wide.exclusive_minimum and not narrow.exclusive_minimum:
+            return False
+    if wide.maximum is not None:
+        if narrow.maximum is None or narrow.maximum > wide.maximum:
+            return False
+        if narrow.maximum == wide.maximum and wide.exclusive_maximum and not narrow.exclusive_maximum:
+            return False
+    return True
 
 
 def number_in(record: NumberShape, value: numbers.Decimal) -> bool:
@@ -264,6 +288,12 @@ def meet_objects(left: ObjectRecord, right: ObjectRecord, dead: Dead, at: str) -
         return _meet_const(left, right)
     assert isinstance(right, ObjectShape)
     required = {**left.required, **right.required}
+    most = right.max if left.max is None else left.max if right.max is None else min(left.max, right.max)
+    least = max(left.min, right.min)
+    if most is not None and max(least, len(required)) > most:
+        return None
+    if _told_apart(left, right, required, dead):
+        return None
     members = dict(left.members)
     for name, child in left.members.items():
         if name in right.members:
@@ -273,10 +303,6 @@ def meet_objects(left: ObjectRecord, right: ObjectRecord, dead: Dead, at: str) -
     for name, child in right.members.items():
         if name not in members:
             members[name] = conjoin(child_of(left, name), child)
-    most = right.max if left.max is None else left.max if right.max is None else min(left.max, right.max)
-    least = max(left.min, right.min)
-    if most is not None and max(least, len(required)) > most:
-        return None
     patterns, extra = _meet_classes(left, right, at)
     outside = tuple(dict.fromkeys(left.outside + right.outside))
     evaluated = evaluated_by_both(left.evaluated, right.evaluated)
@@ -290,6 +316,15 @@ def meet_objects(left: ObjectRecord, right: ObjectRecord, dead: Dead, at: str) -
         elif child and dead(child):
             return None
     return record
+
+
+def _told_apart(left: ObjectShape, right: ObjectShape, required: Iterable[str], dead: Dead) -> bool:
+    """True if a required member that both declare is dead: seen before anything is made."""
+    for name in required:
+        one, other = left.members.get(name), right.members.get(name)
+        if one and other and dead(conjoin(one, other)):
+            return True
+    return False
 
 
 def child_of(record: ObjectShape, name: str) -> Child:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Literal
 
 Kind = Literal["core", "assertion", "applicator", "annotation"]
-Support = Literal["enforced", "conditional", "refused", "annotation"]
+Support = Literal["enforced", "conditional", "annotation"]
 
 DRAFT4, DRAFT6, DRAFT7, DRAFT2019, DRAFT2020 = "draft4", "draft6", "draft7", "draft2019-09", "draft2020-12"
 ALL = (DRAFT4, DRAFT6, DRAFT7, DRAFT2019, DRAFT2020)
@@ -22,7 +22,7 @@ TO_7, TO_2019 = ALL[:3], ALL[:4]
 
 @dataclass(frozen=True, slots=True)
 class Keyword:
-    """`support`: "enforced" always and exactly; "conditional" where `note` allows, else refused; "refused" never."""
+    """`support`: "enforced" always and exactly; "conditional" where `note` allows, else refused."""
 
     name: str
     dialects: tuple[str, ...]
@@ -64,10 +64,11 @@ def _records() -> Iterable[Keyword]:
     yield Keyword("additionalItems", TO_2019, "applicator", array)
     for name in ("minItems", "maxItems"):
         yield Keyword(name, ALL, "assertion", array)
-    yield Keyword("uniqueItems", ALL, "assertion", array)
-    yield Keyword("contains", FROM_6, "applicator", array, "refused")
+    beside = "unless 'contains' stands beside it and an item has only few values"
+    yield Keyword("uniqueItems", ALL, "assertion", array, "conditional", beside)
+    yield Keyword("contains", FROM_6, "applicator", array)
     for name in ("minContains", "maxContains"):
-        yield Keyword(name, FROM_2019, "assertion", array, "refused")
+        yield Keyword(name, FROM_2019, "assertion", array)
     yield Keyword("unevaluatedItems", FROM_2019, "applicator", array)
 
     for name in ("properties", "patternProperties", "additionalProperties"):
@@ -82,8 +83,9 @@ def _records() -> Iterable[Keyword]:
 
     for name in ("allOf", "anyOf"):
         yield Keyword(name, ALL, "applicator")
-    negatable = "where what must not hold has an exact complement"
-    yield Keyword("oneOf", ALL, "applicator", (), "conditional", "disjoint branches, or " + negatable)
+    few = "unless too many kinds of values are told apart in one place"
+    negatable = few + "; arrays that only a repeated item lets out of negated `uniqueItems` are left out"
+    yield Keyword("oneOf", ALL, "applicator", (), "conditional", negatable)
     yield Keyword("not", ALL, "applicator", (), "conditional", negatable)
     for name in ("if", "then", "else"):
         yield Keyword(name, FROM_7, "applicator", (), "conditional", negatable)

@@ -28,6 +28,9 @@ from constrain.grammar.terms import Bound, Condition, LiteralSet, Not, Regular, 
 if TYPE_CHECKING:
     from constrain.frontends.json_schema.build import Builder
 
+REPEATING = "arrays that are allowed only because an item comes twice are left out"
+"""Why a negation of distinct items is narrower: which values have come is not counted."""
+
 MAX_PARTS = 64
 """Parts of one member's or item's values."""
 
@@ -152,8 +155,9 @@ def _merged(tests: Iterable[_Test]) -> list[_Test]:
     return list(found.values())
 
 
-def _can_fail(slot: Slot, counter: int) -> bool:
-    return any(counter in part.counters for part in slot.parts)
+def _counters_of(slots: Iterable[Slot]) -> frozenset[int]:
+    """All that some part of `slots` advances."""
+    return frozenset([counter for slot in slots for part in slot.parts for counter in part.counters])
 
 
 # ---------------------------------------------------------------- objects
@@ -175,35 +179,39 @@ def plan_object(builder: Builder, record: ObjectShape, at: str) -> ObjectPlan | 
     names = dict.fromkeys((*record.members, *record.required))
     for other in outside:
         names.update(dict.fromkeys((*other.members, *other.required)))
-    present = {name: i for i, name in enumerate({n for o in outside for n in o.required if n not in record.required})}
+    optional = dict.fromkeys(n for other in outside for n in other.required if n not in record.required)
+    present = {name: i for i, name in enumerate(optional)}
     violated = {other: len(present) + i for i, other in enumerate(outside)}
+    speaking: dict[str, list[ObjectShape]] = {name: [] for name in names}
+    for other in outside:
+        for name in names if other.patterns or other.extra else other.members:
+            speaking[name].append(other)
 
-    def slot(child: Child, others: Sequence[Child], always: tuple[int, ...]) -> Slot:
-        tests = [
-            _Test(test, (), (violated[other],)) for other, test in zip(outside, others, strict=True) if test != ANYTHING
-        ]
-        return _split(builder, child, _merged(tests), always)
+    def slot(child: Child, tests: Iterable[tuple[ObjectShape, Child]], always: tuple[int, ...]) -> Slot:
+        merged = _merged([_Test(test, (), (violated[other],)) for other, test in tests if test != ANYTHING])
+        return _split(builder, child, merged, always)
 
-    members = {
-        name: slot(
-            child_of(record, name),
-            [child_of(other, name) for other in outside],
-            (present[name],) if name in present else (),
-        )
-        for name in names
-    }
+    def member(name: str) -> Slot:
+        child = child_of(record, name)
+        if child == NOTHING:  # it never is, so nothing of it counts
+            return Slot(child)
+        tests = [(other, child_of(other, name)) for other in speaking[name]]
+        return slot(child, tests, (present[name],) if name in present else ())
+
+    members = {name: member(name) for name in names}
     classes = tuple(
         [
-            (language, slot(child, others, ()))
+            (language, slot(child, zip(outside, others, strict=True), ()))
             for language, child, others in _classes(plain, outside, at)
             if child != NOTHING
         ]
     )
+    advanced = _counters_of((*members.values(), *(slot for _, slot in classes)))
     conditions: list[Condition] = []
     for other in outside:
         bounds = [Bound(present[name], 1, reached=False) for name in other.required if name in present]
         bounds += _count_bounds(max(record.min, len(record.required)), record.max, other.min, other.max)
-        if any(_can_fail(s, violated[other]) for s in (*members.values(), *(s for _, s in classes))):
+        if violated[other] in advanced:
             bounds.append(Bound(violated[other], 1))
         if not bounds:
             return None
@@ -275,7 +283,8 @@ def class_names(plan: ObjectPlan, k: int) -> Regular:
 def plan_array(builder: Builder, record: ArrayShape, at: str) -> ArrayPlan | None:
     """How `record`, which has obligations or must contain something, is counted.
 
-    Raises:  NoComplement: if a place would have to tell too many kinds of values apart.
+    Raises:  NoComplement: if a place would have to tell too many kinds of values apart, or only an item that comes
+             twice would refute an obligation.
     """
     plain = ArrayShape(record.prefix, record.rest, record.min, record.max)
     outside = [other for other in record.outside if meet_arrays(plain, other, builder.is_dead) is not None]
@@ -298,6 +307,7 @@ def plan_array(builder: Builder, record: ArrayShape, at: str) -> ArrayPlan | Non
     length = max([len(record.prefix), *(len(other.prefix) for other in outside)])
     prefix = tuple([slot(i) for i in range(length if record.max is None else min(length, record.max))])
     rest = slot(length)
+    advanced = _counters_of((*prefix, rest))
     conditions: list[Condition] = []
     for c in record.contains:
         conditions += [(Bound(counters[c.child], c.min),)] if c.min > 0 else []
@@ -307,8 +317,12 @@ def plan_array(builder: Builder, record: ArrayShape, at: str) -> ArrayPlan | Non
         for c in other.contains:
             bounds += [Bound(counters[c.child], c.min, reached=False)] if c.min > 0 else []
             bounds += [Bound(counters[c.child], c.max + 1)] if c.max is not None else []
-        if any(_can_fail(s, violated[other]) for s in (*prefix, rest)):
+        if violated[other] in advanced:
             bounds.append(Bound(violated[other], 1))
+        if other.unique is not None and not bounds:
+            raise NoComplement("allows just arrays in which an item comes twice")
+        if other.unique is not None:
+            builder.leave_out(at, REPEATING)
         if not bounds:
             return None
         conditions.append(tuple(bounds))

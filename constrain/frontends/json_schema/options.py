@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from constrain.errors import InvalidSpecification, shorten
+from constrain.errors import InvalidSpecification, shorten, shown
 from constrain.frontends.json_schema.registry import Documents, Registry, read_registry
 
 KeyOrder = Literal["declared", "any"]
@@ -97,5 +97,5 @@ class SchemaOptions:
 def _check(name: str, value: object, allowed: tuple[str, ...]) -> None:
     if not isinstance(value, str) or value not in allowed:
         raise InvalidSpecification(
-            f"{name}={shorten(repr(value))} is not an option", expected="one of " + ", ".join(map(repr, allowed))
+            f"{name}={shorten(shown(value))} is not an option", expected="one of " + ", ".join(map(repr, allowed))
         )

@@ -17,12 +17,13 @@ from typing import Any, TypeVar
 
 from constrain.errors import ConstrainError
 from constrain.frontends.json_schema import dialects
-from constrain.frontends.json_schema.build import Builder, Overlaps
-from constrain.frontends.json_schema.compile import MAX_ROUNDS, overlapping
+from constrain.frontends.json_schema.build import Builder
+from constrain.frontends.json_schema.compile import MAX_ROUNDS
 from constrain.frontends.json_schema.emptiness import Emptiness
 from constrain.frontends.json_schema.evaluate import belongs
 from constrain.frontends.json_schema.formats import is_narrower
 from constrain.frontends.json_schema.options import Formats, SchemaOptions
+from constrain.frontends.json_schema.overlaps import Overlaps, overlapping
 from constrain.frontends.json_schema.scopes import Scope, Shelf
 from constrain.frontends.json_schema.shapes import Child, Shape, conjoin
 from constrain.frontends.json_schema.spelling import number_term

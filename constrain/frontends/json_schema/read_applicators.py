@@ -6,19 +6,24 @@ be said in records, the keyword is refused and what is compiled lets more throug
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from constrain.errors import LimitExceeded
 from constrain.frontends.json_schema import evaluated
 from constrain.frontends.json_schema.complement import NoComplement, check_expansion
 from constrain.frontends.json_schema.expect import fail, members, names, schemas
+from constrain.frontends.json_schema.implications import Implication, with_obligations
 from constrain.frontends.json_schema.intersect import union
+from constrain.frontends.json_schema.overlaps import Branches
 from constrain.frontends.json_schema.references import follow
 from constrain.frontends.json_schema.shapes import ANY, ANYTHING, NOTHING, Child, ObjectShape, Shape
 from constrain.frontends.json_schema.values import escape
 
 if TYPE_CHECKING:
-    from constrain.frontends.json_schema.build import Builder, Place
+    from constrain.frontends.json_schema.atoms import Place
+    from constrain.frontends.json_schema.build import Builder
+    from constrain.frontends.json_schema.overlaps import Overlaps
     from constrain.frontends.json_schema.reading import Reading
 
 REWRITE = "rewrite it without negation, or split it into branches told apart by a 'const'"
@@ -66,33 +71,40 @@ def one_of(builder: Builder, place: Place, reading: Reading, keyword: str, value
     """`oneOf`: a plain union where branches are disjoint, else ⋃ᵢ (Aᵢ ∩ ⋂ⱼ ¬Aⱼ) over the j that overlap i."""
     builder.findings.enforced(place.path, keyword)
     shapes = [builder.shape_of(branch) for branch in _branches(builder, place, keyword, value)]
-    builder.check_later(place, reading, shapes)
-    overlaps = builder.overlaps.get(place.key)
-    if overlaps is None:
-        reading.applied.append(union(shapes))
-        return
+
+    def exclusive(base: Shape) -> Shape:
+        overlaps = builder.overlaps_of(Branches(place, base, shapes))
+        if not overlaps:
+            return union(shapes)
+        try:
+            joined = union(_exclusive(builder, place, value, shapes, overlaps))
+            check_expansion(joined)
+            return joined
+        except (NoComplement, LimitExceeded) as error:
+            reason = error if isinstance(error, NoComplement) else "has too many alternatives"
+            i, others = min(overlaps.items())
+            _refuse(
+                builder, place, reading, keyword,
+                f"has branches {i} and {min(others)} that may overlap, and to exclude one from the other {reason}",
+                "tell the branches apart by a required 'const' or by 'type', or use 'anyOf'",
+            )  # fmt: skip
+            return union(shapes)
+
+    reading.applied.append(exclusive if len(shapes) > 1 else union(shapes))
+
+
+def _exclusive(builder: Builder, place: Place, value: Any, shapes: list[Shape], overlaps: Overlaps) -> list[Shape]:
+    """Each branch without what it shares with others."""
     outside: dict[int, Shape] = {}
     exclusive: list[Shape] = []
-    try:
-        for i, shape in enumerate(shapes):
-            for j in sorted(overlaps.get(i, ())):
-                if j not in outside:
-                    branch = builder.shape_of(builder.below(place, value[j], f"{keyword}/{j}"))
-                    outside[j] = builder.complement(branch, place.path, keyword)
-                shape = builder.intersect(shape, outside[j], place)
-            exclusive.append(shape)
-        joined = union(exclusive)
-        check_expansion(joined)
-        reading.applied.append(joined)
-    except (NoComplement, LimitExceeded) as error:
-        reason = error if isinstance(error, NoComplement) else "has too many alternatives"
-        i, j = builder.first_overlap(place.key)
-        _refuse(
-            builder, place, reading, keyword,
-            f"has branches {i} and {j} that may overlap, and to exclude one from the other {reason}",
-            "tell the branches apart by a required 'const' or by 'type', or use 'anyOf'",
-        )  # fmt: skip
-        reading.applied.append(union(shapes))
+    for i, shape in enumerate(shapes):
+        for j in sorted(overlaps.get(i, ())):
+            if j not in outside:
+                branch = builder.shape_of(builder.below(place, value[j], f"oneOf/{j}"))
+                outside[j] = builder.complement(branch, place.path, "oneOf")
+            shape = builder.intersect(shape, outside[j], place)
+        exclusive.append(shape)
+    return exclusive
 
 
 def negation(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
@@ -132,7 +144,8 @@ def condition(builder: Builder, place: Place, reading: Reading, keyword: str, va
         reading.applied.append(union([first, second]))
         _refuse(builder, place, reading, keyword, f"cannot be enforced: it {reason}", REWRITE)
         return
-    reading.applied.append(union([builder.intersect(holds, first, place), builder.intersect(fails, second, place)]))
+    joined = union([builder.intersect(holds, first, place), builder.intersect(fails, second, place)])
+    reading.applied.append(_implied(builder, place, joined, [(holds, first), (fails, second)]))
 
 
 def consequence(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
@@ -179,16 +192,25 @@ def _depend_on_names(builder: Builder, place: Place, reading: Reading, keyword: 
     needed = names(place, keyword, others)
     needed.pop(name, None)
     if needed:
-        present = Shape(objects=(ObjectShape(required={name: None, **needed}),))
-        reading.applied.append(union([_without(name), present]))
+        present = Shape(objects=(ObjectShape(required={name: None}),))
+        then = Shape(objects=(ObjectShape(required={name: None, **needed}),))
+        reading.applied.append(_implied(builder, place, union([_without(name), then]), [(present, then)]))
 
 
 def _depend_on_schema(builder: Builder, place: Place, reading: Reading, keyword: str, name: str, schema: Any) -> None:
     child = builder.in_place(place, schema, f"{keyword}/{escape(name)}")
     if child != ANYTHING:
         present = Shape(objects=(ObjectShape(required={name: None}),))
-        then = builder.intersect(present, builder.shape_of(child), place)
-        reading.applied.append(union([_without(name), then]))
+        consequence = builder.shape_of(child)
+        joined = union([_without(name), builder.intersect(present, consequence, place)])
+        reading.applied.append(_implied(builder, place, joined, [(present, consequence)]))
+
+
+def _implied(builder: Builder, place: Place, joined: Shape, implications: Sequence[Implication]) -> Shape:
+    """`joined`, which may be taken as obligations unless it matters what is evaluated."""
+    if place.tracked or len(joined.objects) < 2:
+        return joined
+    return with_obligations(joined, implications, builder, place.path)
 
 
 def _without(name: str) -> Shape:

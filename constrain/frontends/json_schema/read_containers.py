@@ -11,7 +11,8 @@ from constrain.frontends.json_schema.values import escape
 from constrain.grammar.terms import ANY_TEXT, intersection
 
 if TYPE_CHECKING:
-    from constrain.frontends.json_schema.build import Builder, Place
+    from constrain.frontends.json_schema.atoms import Place
+    from constrain.frontends.json_schema.build import Builder
     from constrain.frontends.json_schema.reading import Reading
 
 # ---------------------------------------------------------------- arrays

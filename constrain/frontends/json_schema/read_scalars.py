@@ -12,7 +12,8 @@ from constrain.frontends.json_schema.shapes import Shape, StringShape
 from constrain.frontends.json_schema.values import exact, freeze, is_number
 
 if TYPE_CHECKING:
-    from constrain.frontends.json_schema.build import Builder, Place
+    from constrain.frontends.json_schema.atoms import Place
+    from constrain.frontends.json_schema.build import Builder
     from constrain.frontends.json_schema.reading import Reading
 
 TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")

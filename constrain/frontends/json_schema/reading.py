@@ -13,8 +13,9 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from constrain.frontends.json_schema import numbers
-from constrain.frontends.json_schema.evaluated import NOT_TRACKED, annotate, close
-from constrain.frontends.json_schema.intersect import ObjectShape, meet_objects
+from constrain.frontends.json_schema.evaluated import annotate, close
+from constrain.frontends.json_schema.implications import fold
+from constrain.frontends.json_schema.intersect import ObjectShape, meet_objects, string_in
 from constrain.frontends.json_schema.shapes import (
     ANY,
     ANY_ARRAY,
@@ -25,6 +26,7 @@ from constrain.frontends.json_schema.shapes import (
     ANYTHING,
     BOTH,
     NONE,
+    NOT_TRACKED,
     NOTHING,
     PLAIN_INTEGER,
     ArrayShape,
@@ -37,10 +39,11 @@ from constrain.frontends.json_schema.shapes import (
 )
 from constrain.frontends.json_schema.values import has_surrogate
 from constrain.grammar import regular
-from constrain.grammar.terms import Not, Regular, alternation, intersection
+from constrain.grammar.terms import Literal, LiteralSet, Not, Regular, alternation, intersection
 
 if TYPE_CHECKING:
-    from constrain.frontends.json_schema.build import Builder, Place
+    from constrain.frontends.json_schema.atoms import Place
+    from constrain.frontends.json_schema.build import Builder
 
 Reader = Callable[["Builder", "Place", "Reading", str, Any], None]
 
@@ -54,7 +57,6 @@ class Reading:
     types: frozenset[str] | None = None
     integer = plain = False
     exact = True
-    base = ANY
     minimum: Decimal | None = None
     maximum: Decimal | None = None
     minimum_is_open = maximum_is_open = False
@@ -83,7 +85,8 @@ class Reading:
         """The types of which the schema above asks what is evaluated here."""
         self.unevaluated: dict[str, Child] = {}
         self.values: list[Shape] = []
-        self.applied: list[Shape] = []
+        self.applied: list[Shape | Callable[[Shape], Shape]] = []
+        """What applies in place; a function is given the shape of the schema's own keywords first."""
         self.touched: set[str] = set()
         self.members: dict[str, Child] = {}
         self.patterns: list[tuple[Regular, Child]] = []
@@ -93,6 +96,7 @@ class Reading:
     def finish(self, builder: Builder, place: Place) -> Shape:
         """The shape of everything read at `place`."""
         shape = self._own(builder, place)
+        applied_shapes = self._applied(shape, builder, place)
         if place.tracked:
             shape = annotate(shape, builder, place, self)
         for values in self.values:
@@ -101,10 +105,18 @@ class Reading:
             shape = Shape(
                 shape.null, shape.booleans, shape.numbers, shape.strings, shape.arrays, shape.objects, exact=False
             )
-        self.base = shape
-        for applied in self.applied:
+        for applied in fold(shape, applied_shapes) if len(applied_shapes) > 1 else applied_shapes:
             shape = builder.intersect(shape, applied, place)
         return close(shape, builder, place, self) if place.tracked else shape
+
+    def _applied(self, own: Shape, builder: Builder, place: Place) -> list[Shape]:
+        """The shapes that apply in place, where `own` is what the other keywords but constants say."""
+        known = [applied for applied in self.applied if isinstance(applied, Shape)]
+        if len(known) == len(self.applied):
+            return known
+        for values in self.values:
+            own = builder.intersect(own, values, place)
+        return [applied if isinstance(applied, Shape) else applied(own) for applied in self.applied]
 
     def _own(self, builder: Builder, place: Place) -> Shape:
         types = self.types
@@ -160,7 +172,7 @@ class Reading:
         if self.max_length is not None and self.min_length > self.max_length:
             builder.contradiction(place, f"minLength {self.min_length} > maxLength {self.max_length}")
             return ()
-        return (StringShape(self.parts, self.min_length, self.max_length),)
+        return _strings_of(self.parts, self.min_length, self.max_length)
 
     def _arrays(self, builder: Builder, place: Place) -> tuple[ArrayShape, ...]:
         rest = self.items
@@ -209,6 +221,17 @@ class Reading:
             assert isinstance(met, ObjectShape)
             joined = met
         return members, joined.patterns
+
+
+def _strings_of(parts: tuple[Regular, ...], least: int, most: int | None) -> tuple[StringShape, ...]:
+    """The strings of all `parts` with these lengths; where one part is a few texts, those of them that fit."""
+    for part in parts:
+        if isinstance(part, (Literal, LiteralSet)):
+            others = StringShape(tuple([other for other in parts if other is not part]), least, most)
+            texts = (part.text,) if isinstance(part, Literal) else part.texts
+            fitting = tuple([text for text in texts if string_in(others, text)])
+            return (StringShape(finite=fitting),) if fitting else ()
+    return (StringShape(parts, least, most),)
 
 
 def _within(

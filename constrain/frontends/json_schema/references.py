@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from constrain.errors import InvalidSpecification, SpecificationError
 
 if TYPE_CHECKING:
-    from constrain.frontends.json_schema.build import Builder, Place
+    from constrain.frontends.json_schema.atoms import Place
+    from constrain.frontends.json_schema.build import Builder
     from constrain.frontends.json_schema.scopes import Scope, Target
 
 KEYWORDS = frozenset(("$ref", "$dynamicRef", "$recursiveRef"))

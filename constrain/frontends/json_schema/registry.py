@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from constrain.errors import ConstrainError, InvalidSpecification, LimitExceeded, SpecificationError, shorten
+from constrain.errors import ConstrainError, InvalidSpecification, LimitExceeded, SpecificationError, shorten, shown
 from constrain.frontends.json_schema.document import parse
 from constrain.frontends.json_schema.values import as_json
 
@@ -40,17 +40,17 @@ def read_registry(registry: Registry | None, *, trust: str) -> Documents | None:
         for uri in registry:
             if not isinstance(uri, str):
                 raise InvalidSpecification(
-                    f"the registry has a document under {shorten(repr(uri))}", expected="URIs, which are strings"
+                    f"the registry has a document under {shorten(shown(uri))}", expected="URIs, which are strings"
                 )
         return registry
     if not isinstance(registry, (str, os.PathLike)):
         raise InvalidSpecification(
-            f"registry={shorten(repr(registry))} is neither a mapping nor a folder",
+            f"registry={shorten(shown(registry))} is neither a mapping nor a folder",
             expected="documents by URI, {uri: schema}, or the path of a folder with .json files",
         )
     if trust == "untrusted":
         raise InvalidSpecification(
-            f"registry={shorten(repr(os.fspath(registry)))} would read files, which trust='untrusted' does not allow",
+            f"registry={shorten(shown(os.fspath(registry)))} would read files, which trust='untrusted' does not allow",
             help="pass the documents themselves: registry={uri: schema}",
         )
     return read_folder(registry)
@@ -84,7 +84,7 @@ def read_folder(folder: str | os.PathLike[str]) -> dict[str, Any]:
             if identifier in owners:
                 raise InvalidSpecification(
                     f"{shorten(str(path))} and {shorten(owners[identifier])} have the same {keyword!r}"
-                    f" {shorten(repr(identifier))}",
+                    f" {shorten(shown(identifier))}",
                     at=str(path),
                     help="remove one of them, or give it another one",
                 )

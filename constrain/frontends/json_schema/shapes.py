@@ -11,7 +11,7 @@ Invariants: records are immutable and compare by identity; a record that is triv
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
@@ -24,6 +24,10 @@ Child = tuple[int, ...]
 
 ANYTHING: Child = ()
 NOTHING: Child = (0,)
+
+
+NOT_TRACKED: frozenset[str] = frozenset()
+"""The types of which a place says what its records have evaluated, where nothing asks for it (see `evaluated.py`)."""
 
 
 def conjoin(left: Child, right: Child) -> Child:
@@ -176,7 +180,10 @@ ObjectRecord = ObjectShape | ConstShape
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shape:
-    """A set of JSON values. `exact` is False if it is wider than the schema it was read from."""
+    """A set of JSON values. `exact` is False if it is wider than the schema it was read from.
+
+    `folded` gives the same values as one object record with obligations, or None (see `implications.py`).
+    """
 
     null: bool = False
     booleans: tuple[bool, ...] = ()
@@ -185,6 +192,7 @@ class Shape:
     arrays: tuple[ArrayRecord, ...] = ()
     objects: tuple[ObjectRecord, ...] = ()
     exact: bool = True
+    folded: Callable[[], Shape | None] | None = None
 
     @property
     def has_scalars(self) -> bool:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from constrain.errors import SHOWN_CHARACTERS, InvalidSpecification, LimitExceeded, shorten
+from constrain.errors import SHOWN_CHARACTERS, InvalidSpecification, LimitExceeded, shorten, shown
 
 MAX_VALUE_DEPTH = 200
 MAX_EXPONENT = 10_000
@@ -39,7 +39,10 @@ def exact(value: int | float | Decimal, path: str) -> Decimal:
         raise InvalidSpecification(f"{value!r} is not a JSON number", at=path, expected="a finite number")
     if number and abs(number.adjusted()) > MAX_EXPONENT:
         raise LimitExceeded(
-            f"the number {shorten(str(number))} is beyond 10^±{MAX_EXPONENT}", limit="number_exponent", at=path
+            f"the number {shorten(str(number))} is beyond 10^±{MAX_EXPONENT}",
+            limit="number_exponent",
+            at=path,
+            help="use a number nearer to one, or leave it out",
         )
     return number
 
@@ -59,7 +62,12 @@ def freeze(value: Any, path: str, depth: int = 0) -> JsonValue:
     if isinstance(value, (int, float, Decimal)):
         return exact(value, path)
     if depth >= MAX_VALUE_DEPTH:
-        raise LimitExceeded(f"a value nests deeper than {MAX_VALUE_DEPTH} levels", limit="value_depth", at=path)
+        raise LimitExceeded(
+            f"a value nests deeper than {MAX_VALUE_DEPTH} levels",
+            limit="value_depth",
+            at=path,
+            help="nest it less deeply, or describe it by 'properties' and 'items'",
+        )
     if isinstance(value, (list, tuple)):
         return tuple([freeze(item, path, depth + 1) for item in value])
     if isinstance(value, Mapping):
@@ -81,7 +89,7 @@ def as_json(value: Any, depth: int = 3) -> str:
     if isinstance(value, str):
         return json.dumps(value[:SHOWN_CHARACTERS], ensure_ascii=has_surrogate(value))
     if not isinstance(value, (Mapping, list, tuple)):
-        return shorten(repr(value))
+        return shorten(shown(value))
     if depth == 0:
         return "…"
     first = list(value)[:SHOWN_CHARACTERS]

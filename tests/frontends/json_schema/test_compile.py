@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -92,10 +93,10 @@ def test_warn_compiles_a_wider_language_and_says_where() -> None:
 
 
 def test_what_is_only_partly_enforced_is_never_negated() -> None:
-    schema = {"not": {"allOf": [NOT_UNIQUE, {"type": "array"}]}}
+    schema = {"not": {"propertyNames": {"format": "hostname"}}}
     assert isinstance(error_of(schema), UnsupportedKeyword)
     judge = Judge(schema, on_unsupported="warn")
-    assert judge.accepts_text("[1]")
+    assert judge.accepts_text("{}")
     assert judge.accepts_text("3")
 
 
@@ -267,3 +268,32 @@ def test_limits_name_their_place(keywords: Any) -> None:
 def test_draft_4_negates_an_integer_by_its_text(schema: Any, kept: set[str]) -> None:
     judge = Judge({"$schema": "http://json-schema.org/draft-04/schema#", **schema}, numbers="any")
     assert {text for text in ("1", "1.0", "2.5", "1e2", "-3") if judge.accepts_text(text)} == kept
+
+
+def test_names_of_a_class_that_is_found_alive_late_are_counted() -> None:
+    names = {"^[ab]$": {"type": "string"}, "b": {"required": ["a"]}}
+    judge = Judge({"patternProperties": names, "minProperties": 3, "type": "object"}, key_order="any")
+    assert judge.accepts_text('{"":null,"d":{},"a":""}')
+    assert not judge.accepts_text('{"":null,"d":{},"a":1}')
+    assert not judge.accepts_text('{"":null,"a":""}')
+
+
+@pytest.mark.parametrize(
+    ("negated", "kept", "left_out"),
+    [
+        ({"uniqueItems": True, "items": {"minimum": 0}}, ["[-1]", "[1,-1]"], "[1,1]"),
+        ({"uniqueItems": True, "maxItems": 2}, ["[1,2,3]", "[1,1,1]"], "[1,1]"),
+        ({"uniqueItems": True, "contains": {"maximum": 0}}, ["[]", "[1,1]"], "[0,0]"),
+    ],
+)
+def test_a_negation_of_distinct_items_leaves_out_repetitions_and_says_so(
+    negated: Any, kept: Any, left_out: str
+) -> None:
+    schema = {"type": "array", "items": {"type": "integer"}, "not": negated}
+    judge = Judge(schema)
+    assert [judge.accepts_text(text) for text in kept] == [True] * len(kept)
+    assert not judge.accepts_text(left_out)
+    assert judge.holds(json.loads(left_out))
+    assert any(entry.keyword == "not" and entry.direction == "narrower" for entry in judge.compiled.report)
+    both = Judge({"type": "array", "not": schema})
+    assert not any(both.accepts_text(text) for text in [*kept, left_out])

@@ -49,6 +49,23 @@ def test_a_python_value_that_holds_itself_is_a_limit() -> None:
     assert isinstance(error_of({"const": value}), LimitExceeded)
 
 
+LONG = 1 << 20_000
+"""An integer that Python itself refuses to write out."""
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [{"minLength": LONG}, {"type": LONG}, {"items": LONG}, {"required": [LONG]}, {LONG: 1}, {"const": LONG},
+     {"minimum": LONG}, {"multipleOf": -LONG}, {"$schema": LONG}, {"$ref": "#/x", "x": LONG}, {"format": LONG},
+     '{"minimum":' + "9" * 5_000 + "}"],
+)  # fmt: skip
+def test_a_number_that_cannot_be_shown_is_a_typed_error(schema: Any) -> None:
+    error = error_of(schema)
+    assert isinstance(error, ConstrainError)
+    assert len(str(error)) < 2_000
+    assert isinstance(error_of("x", dialect=LONG), ConstrainError)
+
+
 @pytest.mark.parametrize("schema", [{"const": {1, 2}}, {"enum": [float("nan")]}, {1: 2}, {"properties": {1: {}}}])
 def test_python_values_that_are_not_json_are_refused(schema: Any) -> None:
     assert isinstance(error_of(schema), InvalidSpecification)

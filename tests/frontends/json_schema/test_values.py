@@ -140,6 +140,21 @@ def test_pretty_printed_recursion_takes_any_even_indentation() -> None:
     assert not judge.accepts_text("[[]]")
 
 
+@pytest.mark.parametrize("whitespace", ["compact", "spaced", "pretty", "flexible"])
+@pytest.mark.parametrize(
+    "items", [{}, {"enum": [1, "a", [1], {"a": 1}, [], {}]}, {"type": "array"}, {"type": "integer"}]
+)
+def test_items_differ_by_value_whatever_white_space_is_before_them(whitespace: str, items: Any) -> None:
+    judge = Judge({"uniqueItems": True, "items": items}, whitespace=whitespace)
+    alone = [item for item in (1, "a", [1], {"a": 1}, [], {}) if judge.accepts([item])]
+    assert alone
+    for item in alone:
+        assert not judge.accepts([item, item])
+        for other in alone:
+            assert judge.accepts([item, other]) == (item != other)
+            assert not judge.accepts([item, other, item])
+
+
 def test_a_whole_number_in_a_constant_has_one_canonical_text() -> None:
     judge = Judge({"const": 2})
     assert judge.accepts_text("2")
