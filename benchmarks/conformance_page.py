@@ -63,9 +63,9 @@ SECTIONS: tuple[tuple[str, str, str], ...] = (
 
 NOTES: dict[str, str] = {
     "conformance-suite-2020-12-formats": """
-*Left out*: valid texts of a format that is reported as narrower ([which](../guide/keywords.md#formats)). `hostname` leaves
-out A-labels (`xn--…`), whose contents only decoding could check; `idn-hostname` leaves out labels of more characters
-than surely fit, A-labels, and joiners between Arabic letters.
+*Left out*: valid texts of a format reported as narrower; [keywords.md](../guide/keywords.md#formats) says which.
+`hostname` leaves out A-labels (`xn--…`), whose contents only decoding could check; `idn-hostname` leaves out A-labels,
+labels of more characters than surely fit, and joiners between Arabic letters.
 """,
 }
 """What a reader must know of a table, by its result file."""
