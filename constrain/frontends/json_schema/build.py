@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -309,7 +310,7 @@ class Builder:
                 f"(what must not hold here) cannot be enforced: it {reason}",
                 "rewrite what excludes this schema without negation",
             )
-            return Shape(*(getattr(ANY, name) for name in ANY.__slots__ if name != "exact"), exact=False)
+            return replace(ANY, exact=False)
 
     def _refuse_cycle(self, number: int) -> None:
         cycle = list(self._open)[list(self._open).index(number) :]
