@@ -107,6 +107,8 @@ class Emptiness:
         return self._array_plans[record]
 
     def _plan(self, planner: Callable[[Builder, _Record, str], _Plan | None], record: _Record) -> _Plan | None:
+        if (self._at, "not") in self._builder.findings.problems:  # refused: other records of the place would be, too
+            return planner(self._builder, without_counting(record), self._at)
         try:
             return planner(self._builder, record, self._at)
         except NoComplement as reason:

@@ -6,9 +6,14 @@ from typing import Any
 
 import pytest
 
+from constrain.frontends.json_schema import emptiness
+from constrain.frontends.json_schema.build import Builder
 from constrain.frontends.json_schema.compile import Settled, settle
+from constrain.frontends.json_schema.complement import NoComplement
 from constrain.frontends.json_schema.evaluate import belongs
+from constrain.frontends.json_schema.obligations import ObjectPlan, plan_object
 from constrain.frontends.json_schema.options import SchemaOptions
+from constrain.frontends.json_schema.shapes import ObjectShape
 from constrain.frontends.json_schema.values import freeze
 
 
@@ -54,3 +59,22 @@ def test_a_pattern_that_is_one_text_is_that_text(pattern: str) -> None:
     (record,) = settled.builder.shape_of(settled.root).strings
     assert record.finite == (pattern[1:-1],)
     assert _settled({"type": "string", "pattern": pattern, "maxLength": 2}).grammar is None
+
+
+def test_what_was_refused_of_a_place_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    refused: list[str] = []
+
+    def counting(builder: Builder, record: ObjectShape, at: str) -> ObjectPlan | None:
+        try:
+            return plan_object(builder, record, at)
+        except NoComplement:
+            refused.append(at)
+            raise
+
+    monkeypatch.setattr(emptiness, "plan_object", counting)
+    branches = [
+        {"properties": {f"a{i}": {}, "x": {"type": "integer", "minimum": i}}, "required": [f"a{i}"]} for i in range(80)
+    ]
+    settled = _settled({"type": "object", "oneOf": branches})
+    assert settled.builder.findings.problems
+    assert refused == ["#"]
