@@ -7,12 +7,15 @@ import io
 import os
 import sys
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from typer.core import TyperGroup
 
 from constrain.errors import ConstrainError
+
+if TYPE_CHECKING:
+    from constrain.cli.source import Source
 
 SPELLING = "How JSON is spelt"
 SCHEMA = "How schemas are read"
@@ -244,7 +247,7 @@ def generate_command(
         regex_dialect=regex_dialect, key_order=key_order, whitespace=whitespace, numbers=numbers, escapes=escapes,
         formats=formats, dialect=dialect, on_unsupported=on_unsupported, registry=registry_of(registry or []),
     )  # fmt: skip
-    source = schema_source(schema) if schema is not None else regex_source(regex) if regex is not None else None
+    source = schema_source(schema, registry or []) if schema is not None else regex_source(regex) if regex is not None else None
     sampling = Sampling(max_tokens=max_tokens, temperature=temperature, top_k=top_k, top_p=top_p, seed=seed)
     raise typer.Exit(generate(prompt_of(prompt), source, options, model, sampling, as_json=as_json))
 
@@ -263,6 +266,10 @@ def check_command(
         Literal["openai-strict"] | None,
         typer.Option(help="Also find what a hosted service would refuse.", rich_help_panel=SCHEMA),
     ] = None,
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(metavar="CODE", help="Accept the findings of this code; may be repeated."),
+    ] = None,
     output_format: CheckFormats = "text",
     regex_dialect: RegexDialect = "python",
     key_order: KeyOrder = None,
@@ -278,19 +285,27 @@ def check_command(
 
     Exit code: 0 clean, 1 errors or warnings (with --strict also notes), 2 wrong usage.
     """
-    from constrain.cli.check import check
-    from constrain.cli.source import regex_source, registry_of, schema_source
+    from constrain.cli.check import check, check_codes
+    from constrain.cli.source import regex_source, registry_of, schema_sources, without_repeats
 
     if not specs and not regex:
         raise typer.BadParameter("name at least one schema file, or give --regex", param_hint="SPEC")
+    check_codes(ignore or [])
+    faults: list[Source] = []
     options = chosen(
         regex_dialect=regex_dialect, key_order=key_order, whitespace=whitespace, numbers=numbers, escapes=escapes,
-        formats=formats, dialect=dialect, on_unsupported=on_unsupported, registry=registry_of(registry or []),
+        formats=formats, dialect=dialect, on_unsupported=on_unsupported,
     )  # fmt: skip
-    sources = [schema_source(name) for name in specs or []] + [regex_source(pattern) for pattern in regex or []]
+    sources = schema_sources(specs or [], registry or [])
+    documents = registry_of(registry or [], faults)
+    options |= {} if documents is None else {"registry": documents}
+    sources = [*without_repeats(faults, sources), *sources, *map(regex_source, regex or [])]
     raise typer.Exit(
-        check(sources, options, profile=profile, report=report, output_format=output_format, strict=strict)
-    )
+        check(
+            sources, options, profile=profile, report=report, output_format=output_format, strict=strict,
+            ignore=frozenset(ignore or []),
+        )
+    )  # fmt: skip
 
 
 @app.command("match", epilog=EPILOG_MATCH)
@@ -349,7 +364,7 @@ def match_command(
         formats=formats, dialect=dialect, on_unsupported=on_unsupported, registry=registry_of(registry or []),
         spelling="any" if spelling == "any" else None,
     )  # fmt: skip
-    source = schema_source(spec_name) if spec_name is not None else regex_source(regex or "")
+    source = schema_source(spec_name, registry or []) if spec_name is not None else regex_source(regex or "")
     name, content = text_of(given[0] if given else None, text)
     raise typer.Exit(match(source, options, name, content, as_json=output_format == "json"))
 
