@@ -1,7 +1,7 @@
-"""Why a text is accepted or not: how far it goes, what could stand there, where in the JSON value that is, and the cause.
+"""Why a text is accepted or not: how far it goes, what could stand there, where in the value that is, and the cause.
 
-The grammar says where a text leaves it. Why, it cannot say: that `}` may not stand here has its cause in a member that is
-missing. So `Specification.explain` asks the judge about a whole JSON text, and `with_cause` adds what it says.
+The grammar says where a text leaves it. Why, it cannot say: that `}` may not stand here has its cause in a member that
+is missing. So `Specification.explain` asks the judge about a whole JSON text, and `with_cause` adds what it says.
 Deliberately not here: the judge itself.
 """
 
@@ -34,7 +34,6 @@ class Failure(Protocol):
 
     @property
     def message(self) -> str: ...
-
 
 
 @dataclass(frozen=True, slots=True)

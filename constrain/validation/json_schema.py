@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, Literal, TypeVar
 
-from ..errors import ConstrainError, InvalidSpecification, LimitExceeded, ReferenceNotFound, shorten
+from ..errors import ConstrainError, InvalidSpecification, LimitExceeded, ReferenceNotFound, shorten, shown
 from .json_schema_references import resolver_of
 from .json_values import NotJson, exact_value, is_integer, is_number, is_written_as_integer, parse_json
 from .verdict import PASSED, Failure, Verdict, pointer
@@ -33,6 +33,9 @@ Formats = Literal["known", "annotation"]
 _Result = TypeVar("_Result")
 
 MAX_FAILURES = 100
+SHOWN_VALUE = 40
+"""How many characters of a value begin a message."""
+
 CACHED_JUDGES = 256
 
 DIALECT_URIS = {
@@ -150,10 +153,19 @@ class Judge:
         found: list[Failure] = []
         for error in self._validator.iter_errors(value):
             keyword = str(error.validator) if error.validator is not None else "false"
-            found.append(Failure(pointer(list(error.absolute_path)), keyword, shorten(error.message)))
+            found.append(Failure(pointer(list(error.absolute_path)), keyword, _said(error.message, error.instance)))
             if len(found) == MAX_FAILURES:
                 break
         return tuple(found)
+
+
+def _said(message: str, value: Any) -> str:
+    """`jsonschema`'s message, with the value that it begins with as JSON, and cut so that what follows is seen."""
+    written = shown(value)
+    if not message.startswith(written):
+        return shorten(message)
+    text = _write(value)
+    return shorten((text if len(text) <= SHOWN_VALUE else text[: SHOWN_VALUE - 1] + "…") + message[len(written) :])
 
 
 def _translated(run: Callable[[], _Result]) -> _Result:

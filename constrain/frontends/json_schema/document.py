@@ -31,7 +31,10 @@ def parse(text: str) -> Any:
     except json.JSONDecodeError as error:
         if not text.strip():
             raise InvalidSpecification(
-                "the schema is empty", at="1:1", expected="a JSON object, true or false", help="write {} to allow any value"
+                "the schema is empty",
+                at="1:1",
+                expected="a JSON object, true or false",
+                help="write {} to allow any value",
             ) from None
         raise InvalidSpecification(
             f"the schema is not JSON: {error.msg}",
