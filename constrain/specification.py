@@ -116,9 +116,11 @@ class Specification:
 
     def _taken_by(self, text: str | bytes) -> str:
         """The spelling option that accepts `text`, as it is written in Python; "" if there is none."""
-        for name, value in SPELLINGS if self.respelt is not None else ():
+        if self.respelt is None:
+            return ""
+        for name, value in SPELLINGS:
             try:
-                if self.respelt is not None and self.respelt(name, value).accepts(text):
+                if self.respelt(name, value).accepts(text):
                     return f'{name}="{value}"'
             except ConstrainError:  # a wider spelling may meet a limit
                 continue

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from textwrap import wrap
 from typing import Any
 from urllib.parse import quote
 
-from rich.cells import cell_len
-from rich.table import Table
+from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
 from constrain.cli.check import Checked, CheckFormat
@@ -108,21 +108,16 @@ def _print_report(report: Report) -> None:
 
 
 def _print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Columns as wide as what stands in them; only the third wraps: a keyword or a place that breaks cannot be copied."""
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    width = 0
-    for column, heading in enumerate(headings[: len(rows[0])]):
-        if column < 2:
-            widest = max(cell_len(row[column]) for row in rows)
-            width += widest + 2
-            table.add_column(heading, no_wrap=True, overflow="ignore", min_width=widest)
-        else:
-            table.add_column(heading, overflow="fold")
-    for row in rows:
-        table.add_row(*map(Text, row))
-    console = stdout()
-    most = max(console.width, width + LEAST_REASON)
-    console.print(table, soft_wrap=False, width=most, crop=False, no_wrap=False)
+    """Columns as wide as what stands in them; only the reason wraps: a place that breaks cannot be copied."""
+    widths = [max(cell_len(cell) for cell in column) for column in zip(headings[: len(rows[0])], *rows, strict=True)]
+    margin = sum(width + 2 for width in widths[:2])
+    room = max(stdout().width - margin, LEAST_REASON)
+    for number, (keyword, at, *reason) in enumerate([headings[: len(rows[0])], *rows]):
+        first, *others = wrap(reason[0], room) if reason and reason[0] else [""]
+        line = "  ".join((set_cell_size(keyword, widths[0]), set_cell_size(at, widths[1]), first))
+        stdout().print(Text(line.rstrip(), style="bold" if number == 0 else ""))
+        for other in others:
+            stdout().print(Text(" " * margin + other))
 
 
 # ---------------------------------------------------------------- for machines

@@ -104,12 +104,16 @@ def _unknown(place: Place, keyword: str) -> Iterator[Finding]:
     borrowed = [
         word
         for word in meant_by(keyword, types_of(place))
-        if word in dialect.known and word not in place.keywords and _fits(word, place.keywords[keyword])
+        if word in dialect.known
+        and word not in place.keywords
+        and _fits(word, place.keywords[keyword])
+        and not isinstance(place.keywords[keyword], Mapping)
     ]
     if borrowed:
         yield found(
             "borrowed-keyword", place.path, f"{keyword!r} is not a keyword, and is ignored",
-            keyword=keyword, help=f"did you mean {' or '.join(map(repr, borrowed))}?",
+            keyword=keyword, help=f"did you mean {' or '.join(map(repr, borrowed))}?"
+            + (" It is a list of names, beside 'properties'" if borrowed == ["required"] else ""),
         )  # fmt: skip
     elif not keyword.startswith("$"):
         yield found(

@@ -122,7 +122,7 @@ MISSES: list[tuple[str, Any]] = [
     ("borrowed-keyword", {"type": "string", "unique": True}),
     ("borrowed-keyword", {"type": "integer", "minimum": 1, "min": 1}),
     ("borrowed-keyword", {"regex": {"flags": "i"}, "length": "long", "x-min": 3, "_max": 3, "ui:regex": "a"}),
-    ("borrowed-keyword", {"$min": 3, "options": ["a"], "name": "n"}),
+    ("borrowed-keyword", {"size": {"type": "integer"}, "$min": 3, "options": ["a"], "name": "n"}),
     ("foreign-keyword", {"type": "string", "nullable": False}),
     ("unknown-keyword", {"x-colour": "red", "$comment": "c", "markdownDescription": "d"}),
     ("other-dialect-keyword", {"dependencies": {"a": ["b"]}, "additionalItems": False}),
