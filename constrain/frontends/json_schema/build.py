@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -194,6 +195,21 @@ class Builder:
         """The pointer of the first schema of `child`."""
         return self._atoms[child[0]].path if child else "#"
 
+    def atoms_of(self, child: Child) -> Sequence[Atom]:
+        """What `child` is the conjunction of."""
+        return [self._atoms[atom] for atom in child]
+
+    def read_all(self) -> None:
+        """Read every place that has been met, also where the answer did not hang on it.
+
+        Raises:  what reading a schema may raise.
+        """
+        number = 0
+        while number < len(self._atoms):
+            if isinstance(self._atoms[number], Place):
+                self.shape_of((number,))
+            number += 1
+
     # ------------------------------------------------------------ shapes
 
     def shape_of(self, child: Child) -> Shape:
@@ -294,7 +310,7 @@ class Builder:
                 f"(what must not hold here) cannot be enforced: it {reason}",
                 "rewrite what excludes this schema without negation",
             )
-            return Shape(*(getattr(ANY, name) for name in ANY.__slots__ if name != "exact"), exact=False)
+            return replace(ANY, exact=False)
 
     def _refuse_cycle(self, number: int) -> None:
         cycle = list(self._open)[list(self._open).index(number) :]
@@ -309,11 +325,11 @@ class Builder:
         """Both shapes; a contradiction between them is noted for the place."""
         shape = algebra.intersect(left, right, self.is_dead, place.path)
         if shape.is_blank and not left.is_blank and not right.is_blank:
-            self.contradiction(place, "its keywords contradict each other")
+            self.contradiction(place, "")
         return shape
 
     def contradiction(self, place: Place, message: str) -> None:
-        """Note why the schema at `place` allows nothing (of some type)."""
+        """Note why the schema at `place` allows nothing (of some type); "" where its keywords say it."""
         self.contradictions.setdefault(place.path, message)
 
     def leave_out(self, path: str, reason: str) -> None:
