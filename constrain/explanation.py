@@ -69,8 +69,9 @@ class Explanation:
         if self.accepted:
             return "accepted"
         place = f"line {self.line}, column {self.column}" + (f", at {self.path}" if self.path else "")
-        because = f": {self.reason}" if self.reason else ""
-        return f"not accepted{because}: at {place}: expected {self.expected}"
+        if self.reason:
+            return f"not accepted: {self.reason} (seen at {place}: expected {self.expected})"
+        return f"not accepted: at {place}: expected {self.expected}"
 
 
 def explain(recognizer: Recognizer, text: str | bytes, *, is_json: bool) -> Explanation:
