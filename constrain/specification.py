@@ -71,6 +71,7 @@ class Specification:
     check: Callable[[str], Any] | None = None
     schema: Any = None
     registry: Mapping[str, Any] | None = None
+    base_uri: str = ""
     respelt: Callable[..., Specification] | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
     _made: dict[str, Any] = field(default_factory=dict, repr=False)
@@ -135,6 +136,7 @@ class Specification:
             text,
             dialect=None if self.dialect in ("", MIXED_DIALECT) else self.dialect,
             registry=self.registry,
+            base_uri=self.base_uri,
             formats="annotation" if self.formats == "annotation" else "known",
         )
 
@@ -286,18 +288,11 @@ def json_schema(
         compiled.report,
         dialect=compiled.dialect,
         formats=chosen.formats,
-        schema=_named(compiled.schema, base_uri, compiled.dialect),
+        schema=compiled.schema,
         registry=chosen.documents or None,
+        base_uri=base_uri,
         respelt=respelt,
     )
-
-
-def _named(schema: Any, base_uri: str, dialect: str) -> Any:
-    """The schema as the judge reads it: with its base as its identifier, where it has none."""
-    keyword = "id" if dialect == "draft4" else "$id"
-    if not base_uri or not isinstance(schema, Mapping) or keyword in schema:
-        return schema
-    return {keyword: base_uri, **schema}
 
 
 def regex(pattern: str, dialect: Literal["python", "ecma"] = "python") -> Specification:
@@ -345,6 +340,7 @@ def python_type(type_: Any, **options: Any) -> Specification:
         check=python.validate,
         schema=base.schema,
         registry=base.registry,
+        base_uri=base.base_uri,
         respelt=base.respelt,
     )
 

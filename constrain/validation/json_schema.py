@@ -67,14 +67,15 @@ def validate(
     dialect: str | None = None,
     formats: Formats = "known",
     registry: Mapping[str, Any] | None = None,
+    base_uri: str = "",
 ) -> Verdict:
     """Judge one value. `str` and `bytes` are JSON text, everything else a Python value (for a string, see `Judge`).
 
     Raises:  InvalidSpecification, PatternError, ReferenceNotFound: what is wrong with the schema.
     Cost:    the judge of a schema is kept, found again by the schema's text: O(schema) to find, then `jsonschema`.
     """
-    if registry:
-        judge = Judge(schema, dialect=dialect, formats=formats, registry=registry)
+    if registry or base_uri:
+        judge = Judge(schema, dialect=dialect, formats=formats, registry=registry, base_uri=base_uri)
     else:
         judge = _judge(_text_of(schema), dialect, formats)
     return judge.text(value_or_text) if isinstance(value_or_text, str | bytes) else judge.value(value_or_text)
@@ -113,7 +114,8 @@ class Judge:
     """Judges values under one schema; immutable, safe to share between threads.
 
     Args:    schema: an object, a boolean, or JSON text of one. registry: URI → schema, for references elsewhere.
-             formats: "known" checks the formats of `json_schema_formats`, "annotation" none.
+             formats: "known" checks the formats of `json_schema_formats`, "annotation" none. base_uri: where relative
+             references start, unless the schema has an identifier of its own.
     """
 
     def __init__(
@@ -123,13 +125,14 @@ class Judge:
         dialect: str | None = None,
         formats: Formats = "known",
         registry: Mapping[str, Any] | None = None,
+        base_uri: str = "",
     ):
         exact = _exact_schema(schema)
         if not isinstance(exact, dict | bool):
             raise InvalidSpecification(f"{shorten(exact)} is not a schema", expected="an object or a boolean")
         documents = {uri.rstrip("#"): _exact_schema(document) for uri, document in (registry or {}).items()}
         dialects = _dialects()
-        self._validator = _translated(lambda: dialects.validator(exact, dialect, formats, documents))
+        self._validator = _translated(lambda: dialects.validator(exact, dialect, formats, documents, base_uri))
 
     def text(self, text: str | bytes) -> Verdict:
         """Judge the value that a JSON text spells."""
@@ -258,8 +261,10 @@ class _Dialects:
             return self.classes.get(str(schema["$schema"]).rstrip("#"), default)
         return default
 
-    def validator(self, schema: Any, dialect: str | None, formats: str, documents: Mapping[str, Any]) -> Any:
-        """A validator at the root of `schema`."""
+    def validator(
+        self, schema: Any, dialect: str | None, formats: str, documents: Mapping[str, Any], base_uri: str
+    ) -> Any:
+        """A validator at the root of `schema`, which comes from `base_uri`."""
         if dialect is not None:
             default = self.classes[_dialect_uri(dialect)]
         else:
@@ -269,7 +274,7 @@ class _Dialects:
         if self._asserts_formats(schema, documents):
             formats = "known"
         checker = _format_checker(cls.SPECIFICATION.name in BEFORE_IDNA) if formats == "known" else None
-        resolver = resolver_of(cls.SPECIFICATION.create_resource(schema), registry)
+        resolver = resolver_of(cls.SPECIFICATION.create_resource(schema), registry, base_uri)
         return cls(schema, format_checker=checker, registry=registry, _resolver=resolver)
 
     def _registry(self, documents: Mapping[str, Any], default: Any) -> Any:
