@@ -15,6 +15,7 @@ from constrain.errors import InvalidSpecification
 
 if TYPE_CHECKING:
     from constrain.grammar.recognizer import Recognizer
+    from constrain.report import Entry
 
 SHOWN_ALTERNATIVES = 8
 SHOWN_BYTES = 40
@@ -111,8 +112,15 @@ def with_cause(found: Explanation, failures: Sequence[Failure]) -> Explanation:
     return replace(found, reason="; ".join(map(told, failures[:SHOWN_FAILURES])), failures=tuple(failures))
 
 
-def with_spelling(found: Explanation, takes: str) -> Explanation:
-    """`found` for a valid value: only its spelling is not accepted; `takes` is the option that would, "" if none."""
+def with_spelling(found: Explanation, takes: str, narrower: Sequence[Entry] = ()) -> Explanation:
+    """`found` for a valid value: only its spelling is not accepted; `takes` is the option that would, "" if none.
+
+    Without one it may be a constraint that lets fewer values through than it says: `narrower`, of the report.
+    """
+    if not takes and narrower:
+        first = narrower[0]
+        fewer = f"{first.keyword!r} at {first.path} lets fewer values through than it says ({first.reason})"
+        return replace(found, reason=f"the value is valid, but {fewer}")
     other = f"{takes} takes it" if takes else "no option takes this one"
     return replace(found, reason=f"the value is valid, and differs only in its spelling: {other}", takes=takes)
 

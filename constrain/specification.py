@@ -113,7 +113,10 @@ class Specification:
             failures = self._judged(text).failures
         except ConstrainError:  # what the judge cannot read is still told by its place
             return found
-        return with_cause(found, failures) if failures else with_spelling(found, self._taken_by(text))
+        if failures:
+            return with_cause(found, failures)
+        narrower = [entry for entry in self.report if entry.direction == "narrower"]
+        return with_spelling(found, self._taken_by(text), narrower)
 
     def _taken_by(self, text: str | bytes) -> str:
         """The spelling option that accepts `text`, as it is written in Python; "" if there is none."""

@@ -95,6 +95,12 @@ def test_a_large_or_exact_value_does_not_hide_what_is_wrong_with_it():
     )
 
 
+def test_a_valid_value_that_an_approximation_leaves_out_is_told_so():
+    found = explain({"type": "string", "format": "regex"}, json.dumps("(" * 9 + "a" + ")" * 9))
+    assert not found.accepted and not found.takes
+    assert found.reason.startswith("the value is valid, but 'format' at # lets fewer values through than it says (")
+
+
 def test_a_pattern_has_no_judge():
     found = constrain.regex("[ab]c").explain("ax")
     assert (found.expected, found.reason, found.path) == ("`c`", "", "")

@@ -215,6 +215,20 @@ def test_a_rejection_of_whole_json_tells_the_cause(schema: dict[str, Any], text:
     assert machine["reason"].startswith(cause) and machine["failures"][0].keys() == {"path", "keyword", "message"}
 
 
+def test_a_missing_member_is_told_as_a_person_would(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    members = {"name": {"type": "string"}, "born": {"type": "integer"}, "died": {"type": "integer"}}
+    schema = {"properties": members, "required": [*members], "type": "object", "additionalProperties": False}
+    Path("person.json").write_text(json.dumps(schema))
+    assert invoke("match", "person.json", '{"name": "Ada"}').stdout == (
+        "the text:1:15: rejected: 'born' is required and missing, at #\n"
+        '    1 | {"name": "Ada"}\n'
+        "                      ^\n"
+        "  also: 'died' is required and missing, at #\n"
+        '  expected: a blank or `,"`\n'
+    )
+
+
 def test_a_valid_value_spelt_otherwise_names_the_option_that_takes_it(person: str):
     for text, option in (
         ('{"name": "Ada"}', "--whitespace spaced"),
