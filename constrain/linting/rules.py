@@ -22,12 +22,17 @@ class Rule:
 
 
 _KEYWORDS = (
-    Rule("misspelt-keyword", "warning", "a keyword that does not exist, one edit away from one that does"),
+    Rule(
+        "misspelt-keyword", "warning", "a keyword that does not exist, one edit, case or mark away from one that does"
+    ),
     Rule("misspelt-annotation", "note", "the same, where what was meant only describes"),
     Rule(
         "foreign-keyword",
         "warning",
         "a keyword of OpenAPI or of draft 3 that asserts something there, and nothing here",
+    ),
+    Rule(
+        "borrowed-keyword", "warning", "what other tools call a keyword, such as `regex` for `pattern`: it is ignored"
     ),
     Rule("unknown-keyword", "note", "a keyword that no dialect has"),
     Rule("other-dialect-keyword", "warning", "an assertion of another dialect than the schema names: it is ignored"),

@@ -18,6 +18,9 @@ from constrain.linting.rules import found
 ANCHORS = re.compile(r"(?<!\\)(?:\\\\)*(?:[\^$]|\\[bB]|\(\?[=!<])")
 REPEATED_CLASS = re.compile(r"(?:\]|\\[dws]|\))(?:[+*]|\{\d+(?:,\d*)?\})")
 
+BOUNDED_BY = {"unbounded-string": "maxLength", "unbounded-array": "maxItems"}
+"""The keyword that the help of a finding advises."""
+
 
 def pattern_findings(place: Place) -> Iterator[Finding]:
     """What each pattern of one schema matches."""

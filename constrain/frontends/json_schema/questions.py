@@ -134,7 +134,7 @@ def _has_all_types(shape: Shape) -> bool:
 def shelf_of(schema: Any, options: SchemaOptions) -> Shelf:
     """Where the places of `schema` stand. Raises: InvalidSpecification: its dialect is not known."""
     default = dialects.DIALECTS[options.dialect] if options.dialect else dialects.MIXED
-    return Shelf(schema, default, options.documents)
+    return Shelf(schema, default, options.documents, options.base_uri)
 
 
 def settled(shelf: Shelf, options: SchemaOptions, ask: Callable[[Questions], _Answers]) -> _Answers | None:
