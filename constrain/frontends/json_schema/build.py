@@ -418,7 +418,9 @@ class Builder:
             raise
         if not isinstance(found, PatternError):
             self.findings.enforced(place.path, keyword)
-            return found
+            for note in found.notes:
+                self.findings.note(place.path, keyword, f"{as_json(text)}: {note}")
+            return found.regular
         if self.options.on_unsupported == "warn":
             reason = f"cannot be enforced: {found.message}"
             self.findings.refuse(place.path, keyword, reason, found.help or "simplify it")
@@ -490,10 +492,10 @@ _IS_ONE_TEXT = re.compile(r"\^[A-Za-z0-9_@:/ -]+\$").fullmatch
 
 
 @lru_cache(maxsize=2048)
-def _parsed(text: str) -> Regular | PatternError:
+def _parsed(text: str) -> regex.ParsedPattern | PatternError:
     if _IS_ONE_TEXT(text):
-        return Literal(text[1:-1])
+        return regex.ParsedPattern(Literal(text[1:-1]), annex_b=False, notes=())
     try:
-        return regex.parse(text, dialect="ecma", mode="search")
+        return regex.parse_with_notes(text, dialect="ecma", mode="search")
     except PatternError as error:
         return error

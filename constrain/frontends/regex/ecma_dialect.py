@@ -17,6 +17,7 @@ from constrain.frontends.regex.classes import (
     ecma_escape_class,
     merge,
 )
+from constrain.frontends.regex.elsewhere import Trap, at_most_trap, escape_trap, group_help, posix_trap
 from constrain.frontends.regex.parser import Dialect, Frame, Parser, count, look
 from constrain.frontends.regex.syntax import Anchor, AnchorKind, Chars
 from constrain.frontends.regex.unicode_tables import property_ranges
@@ -41,6 +42,12 @@ class EcmaParser(Parser):
         self.total_groups = len(groups)
         self.has_names = "(?<" in groups
         self.pending_names: list[tuple[str, int]] = []
+        self.traps: list[Trap] = []
+        """What is read otherwise than where such text comes from; only without `u`, which refuses all of it."""
+
+    def note_trap(self, trap: Trap | None) -> None:
+        if trap is not None:
+            self.traps.append(trap)
 
     def parse(self):
         tree = super().parse()
@@ -67,6 +74,7 @@ def _braces(parser: Parser) -> tuple[int, int | None] | None:
     if _ecma(parser).unicode:
         parser.fail("a brace that is no quantifier", start, help="write \\{ for the character itself")
     parser.position = start + 1
+    _ecma(parser).note_trap(at_most_trap(parser.pattern, start))
     parser.add_literal(ord("{"), start)
     return None
 
@@ -200,6 +208,7 @@ def _identity_escape(parser: EcmaParser, letter: str, start: int) -> int:
         parser.fail(f"there is no escape \\{letter}", start, help=f"write {letter} for the character itself")
     if letter == "k" and parser.has_names:
         parser.fail("\\k where no reference can stand", start)
+    parser.note_trap(escape_trap(letter, start))
     return ord(letter)
 
 
@@ -263,6 +272,7 @@ def _character_class(parser: Parser) -> None:
     ranges: list[tuple[int, int]] = []
     while parser.peek() != "]":
         item_start = parser.position
+        ecma.note_trap(posix_trap(parser.pattern, item_start))
         low = _class_item(ecma, start)
         if parser.peek() == "-" and parser.peek(1) not in ("]", ""):
             parser.position += 1
@@ -318,7 +328,8 @@ def _open_group(parser: Parser) -> None:
         parser.name_group(_group_name(ecma, start), start, once=False)
         parser.open(Frame(start, parser.flags))
     else:
-        parser.fail("an unknown extension after '(?'", start, help="flags and modifiers have no place here")
+        message, help = group_help(parser.pattern, start)
+        parser.fail(message, start, help=help)
 
 
 def _group_name(parser: EcmaParser, start: int) -> str:

@@ -29,3 +29,13 @@ def test_values_are_cut_in_depth_and_length() -> None:
     assert as_json([[[[1]]]]) == "[[[…]]]"
     assert len(as_json(["x" * 10_000] * 10_000)) == 100
     assert as_json("\ud800") == '"\\ud800"'
+
+
+def test_a_pattern_that_is_read_without_the_flag_u_is_reported() -> None:
+    schema = {
+        "properties": {"a": {"type": "string", "pattern": "^a\\Z"}, "b": {"pattern": "^a$"}},
+        "patternProperties": {"^\\@": {"type": "null"}},
+    }
+    rows = [(e.path, e.keyword, e.reason) for e in compile_schema(schema).report if "Annex B" in e.reason]
+    assert {(path, keyword) for path, keyword, _ in rows} == {("#/properties/a", "pattern"), ("#", "patternProperties")}
+    assert any("\\Z at position 2 is the letter Z" in e.reason for e in compile_schema(schema).report)
