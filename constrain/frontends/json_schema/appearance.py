@@ -39,11 +39,11 @@ def collect_names(target: Target, names: dict[str, None]) -> None:
 
 
 def _several(schemas: Any, path: str, scope: Scope) -> list[Target]:
-    return [(schema, path, scope) for schema in schemas]
+    return [(schema, path, scope) for schema in schemas] if isinstance(schemas, (list, tuple)) else []
 
 
 def _named(schemas: Any, path: str, scope: Scope) -> list[Target]:
-    return [(schema, path, scope) for schema in schemas.values()]
+    return [(schema, path, scope) for schema in schemas.values()] if isinstance(schemas, Mapping) else []
 
 
 def _one(schema: Any, path: str, scope: Scope) -> list[Target]:
