@@ -10,7 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from constrain.errors import PatternError, Problem, ReferenceNotFound, SpecificationError, UnsupportedKeyword
+from constrain.errors import (
+    InvalidSpecification,
+    PatternError,
+    Problem,
+    ReferenceNotFound,
+    SpecificationError,
+    UnsupportedKeyword,
+)
 from constrain.frontends.json_schema.keywords import KEYWORDS
 from constrain.frontends.json_schema.values import as_json
 from constrain.report import Direction, Entry, Report, Status
@@ -27,6 +34,8 @@ class Findings:
         self.rows: dict[tuple[str, str, str], Row] = {}
         self.problems: dict[tuple[str, str], Problem] = {}
         self.faults: dict[tuple[str, str, str], SpecificationError] = {}
+        self.raises = False
+        """Are malformed values raised at once? For those who ask of single places, and want no answer then."""
 
     def enforced(self, path: str, keyword: str) -> None:
         """`keyword` at `path` is enforced exactly."""
@@ -61,7 +70,11 @@ class Findings:
         """`keyword` at `path` (none: the schema itself) is wrong in itself; `error` is raised at the end.
 
         What is compiled is then of no use; reading goes on to find what else is wrong.
+
+        Raises:  InvalidSpecification: `error` itself, if `raises`.
         """
+        if self.raises and isinstance(error, InvalidSpecification):
+            raise error
         if error.at in (None, path, f"{path}/{keyword}"):
             error.at, error.keyword = path, error.keyword or keyword or None
         path, keyword = error.at or path, error.keyword or ""  # it may know better: a cycle, a part of the value
