@@ -63,9 +63,9 @@ SECTIONS: tuple[tuple[str, str, str], ...] = (
 
 NOTES: dict[str, str] = {
     "conformance-suite-2020-12-formats": """
-`idn-hostname` is an annotation, reported: the rules of IDNA 2008 look at whole labels. `hostname` takes ASCII labels
-without A-labels (`xn--…`), whose contents only decoding could check. `regex` takes a regular part of ECMA-262's
-patterns: group names and what refers to them are left out.
+*Left out*: valid texts of a format reported as narrower; [keywords.md](../guide/keywords.md#formats) says which.
+`hostname` leaves out A-labels (`xn--…`), whose contents only decoding could check; `idn-hostname` leaves out A-labels,
+labels of more characters than surely fit, and joiners between Arabic letters.
 """,
 }
 """What a reader must know of a table, by its result file."""

@@ -234,6 +234,9 @@ class SuiteJudged:
     is_unclaimed: bool = False
     """A format of the schema is an annotation: no claim is made for it."""
 
+    is_narrower: bool = False
+    """A format of the schema is reported as narrower: that nothing wrong is accepted is claimed, not that all is."""
+
 
 def judge_group(argument: tuple[data.SuiteGroup, dict[str, Any]], step: Step) -> SuiteJudged:
     """Task: compile one group's schema and ask for a verdict on each test."""
@@ -246,7 +249,8 @@ def judge_group(argument: tuple[data.SuiteGroup, dict[str, Any]], step: Step) ->
         verdicts.append((description, test.valid, accepts(specification, data.json_text(test.value, ascii=True))))
     entries = specification.report.entries if specification is not None else ()
     unclaimed = any(entry.keyword == "format" and entry.status == "annotation" for entry in entries)
-    return SuiteJudged(group.file, group.description, outcome, verdicts, unclaimed)
+    narrower = any(entry.keyword == "format" and entry.direction == "narrower" for entry in entries)
+    return SuiteJudged(group.file, group.description, outcome, verdicts, unclaimed, narrower)
 
 
 # ---------------------------------------------------------------- cases

@@ -377,6 +377,7 @@ class Automaton {
   std::vector<Tracker> followed_{{0, kDead}};
   std::vector<std::vector<std::string>> text_lists_;
   PairMemo exclusions_, value_grams_, trackers_, tracker_ids_, text_list_of_, after_items_, differences_, blocked_;
+  PairMemo difference_texts_;  // (state, tracker) → text
   CountVectors vectors_;
   std::unique_ptr<Planner> planner_;
   State start_ = kDead;

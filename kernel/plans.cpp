@@ -470,7 +470,7 @@ bool Planner::renew(const MembersDef& def) {
 }
 
 bool Planner::renew(const ItemsDef& def, u32 items) {
-  u64 h = signature(def.rest_ways, 79);
+  u64 h = signature(def.rest_ways, mix(79, def.reachable));  // a whole item may come to life after all of its ways
   for (const auto& ways : def.prefix_ways) h = signature(ways, h);
   return renew(items | kItems, h);
 }

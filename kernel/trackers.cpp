@@ -180,11 +180,18 @@ bool Automaton::can_differ(State inner, u32 seen) {
 }
 
 // Appends a completion, not empty, of `inner` that is none of `seen`: a shortest one, save that of the bytes that lead away
-// from all of `seen` only some are tried.
+// from all of `seen` only some are tried. Kept, since each of the arrays inside of each other asks twice: for the cost and
+// for the text, 2^depth times in all.
 bool Automaton::shortest_difference(State inner, u32 seen, std::string& out) {
   if (!goes_on(inner)) return false;
+  if (const u32 known = difference_texts_.get(inner, seen); known != kNone) {
+    out += texts_[known];
+    return true;
+  }
   if (seen == 0 && !accepts(inner)) {
-    out += completion(inner);
+    const std::string text = completion(inner);
+    difference_texts_.put(inner, seen, text_id(text));
+    out += text;
     return true;
   }
   struct Visit {
@@ -210,8 +217,9 @@ bool Automaton::shortest_difference(State inner, u32 seen, std::string& out) {
       std::string text;
       for (u32 i = at; i > 0; i = visits[i].parent) text += static_cast<char>(visits[i].byte);
       std::reverse(text.begin(), text.end());
+      if (!may_end(v.inner, v.seen)) text += completion(v.inner);
+      difference_texts_.put(inner, seen, text_id(text));
       out += text;
-      if (!may_end(v.inner, v.seen)) out += completion(v.inner);
       return true;
     }
     u32 stray = 0;

@@ -107,7 +107,7 @@ void Automaton::forget_states() {
   frame_table_ = IdTable{};
   state_table_ = IdTable{};
   for (PairMemo* memo : {&steps_, &unions_, &trackers_, &tracker_ids_, &text_list_of_, &after_items_, &differences_, &blocked_,
-                         &eligible_})
+                         &difference_texts_, &eligible_})
     *memo = PairMemo{};
   for (auto& def : items_)
     for (auto& part : def.parts) {

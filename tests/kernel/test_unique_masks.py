@@ -16,7 +16,9 @@ from constrain.errors import LimitExceeded
 from constrain.grammar import terms
 from constrain.grammar.recognizer import Recognizer
 from constrain.grammar.terms import ANY_CHAR, ANY_TEXT, Concat, Encoded, Items, Lexeme, Literal, Member, Members, Repeat
+from constrain.matching.compiler import Compiler
 from constrain.matching.matcher import Matcher
+from constrain.matching.vocabulary import Vocabulary
 from tests.kernel.subjects import byte_tokens, compile_grammar, mask_ids, segment
 from tests.strategies import EXAMPLES, OBJECT, SPACED_ARRAY, SPACED_OBJECT
 
@@ -166,3 +168,15 @@ def test_values_nested_too_deeply_name_the_limit():
     with pytest.raises(LimitExceeded) as caught:
         recognizer.accepts(b"[" + b"[" * 3000 + b"]" * 3000 + b"]")
     assert caught.value.limit == "depth"
+
+
+def test_arrays_that_must_differ_inside_of_each_other_are_finished_at_any_depth():
+    item = terms.Choice((Lexeme(Literal("1")), Lexeme(Literal("2")), terms.RuleRef("tree")))
+    tree = Items((), item, ARRAY, min_count=2, unique=True)
+    spec = terms.GrammarSpec({"tree": tree}, "tree")
+    bytes_ = [bytes([byte]) for byte in range(128)]
+    vocabulary = Vocabulary([*bytes_, b"<end>"], end_ids=[128])
+    for piece in ("[2,1,", "[2,[2,1],", "[[2,1],2,1,"):
+        matcher = Compiler(vocabulary).compile_grammar(spec).matcher()
+        assert matcher.try_advance((piece * 40).encode()) == len(piece) * 40
+        assert Recognizer(spec).accepts(matcher.text + matcher.shortest_completion())  # once 2^40 steps

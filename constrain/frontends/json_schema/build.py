@@ -196,6 +196,21 @@ class Builder:
         """The pointer of the first schema of `child`."""
         return self._atoms[child[0]].path if child else "#"
 
+    def atoms_of(self, child: Child) -> Sequence[Atom]:
+        """What `child` is the conjunction of."""
+        return [self._atoms[atom] for atom in child]
+
+    def read_all(self) -> None:
+        """Read every place that has been met, also where the answer did not hang on it.
+
+        Raises:  what reading a schema may raise.
+        """
+        number = 0
+        while number < len(self._atoms):
+            if isinstance(self._atoms[number], Place):
+                self.shape_of((number,))
+            number += 1
+
     # ------------------------------------------------------------ shapes
 
     def shape_of(self, child: Child) -> Shape:
@@ -314,11 +329,11 @@ class Builder:
         """Both shapes; a contradiction between them is noted for the place."""
         shape = algebra.intersect(left, right, self.is_dead, place.path)
         if shape.is_blank and not left.is_blank and not right.is_blank:
-            self.contradiction(place, "its keywords contradict each other")
+            self.contradiction(place, "")
         return shape
 
     def contradiction(self, place: Place, message: str) -> None:
-        """Note why the schema at `place` allows nothing (of some type)."""
+        """Note why the schema at `place` allows nothing (of some type); "" where its keywords say it."""
         self.contradictions.setdefault(place.path, message)
 
     def leave_out(self, path: str, reason: str) -> None:

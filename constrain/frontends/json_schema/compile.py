@@ -10,12 +10,13 @@ them.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from constrain.errors import (
-    EmptyLanguage,
+    ConstrainError,
     InvalidSpecification,
     LimitExceeded,
     Problem,
@@ -23,13 +24,14 @@ from constrain.errors import (
 )
 from constrain.frontends.json_schema import dialects
 from constrain.frontends.json_schema.build import Builder
+from constrain.frontends.json_schema.contradictions import why_empty
 from constrain.frontends.json_schema.document import parse
 from constrain.frontends.json_schema.emit import Emitter
 from constrain.frontends.json_schema.emptiness import Emptiness
 from constrain.frontends.json_schema.options import SchemaOptions
 from constrain.frontends.json_schema.overlaps import Overlaps, compare, overlapping
 from constrain.frontends.json_schema.scopes import Shelf
-from constrain.frontends.json_schema.shapes import ANYTHING, Child, ConstShape, ObjectShape
+from constrain.frontends.json_schema.shapes import Child
 from constrain.frontends.json_schema.spelling import Spelling
 from constrain.frontends.json_schema.values import as_json
 from constrain.grammar.terms import GrammarSpec
@@ -63,7 +65,11 @@ def compile_schema(schema: Mapping[str, Any] | bool | str, options: SchemaOption
     options = options or SchemaOptions()
     settled = settle(parse(schema) if isinstance(schema, str) else schema, options)
     builder = settled.builder
-    error = builder.findings.error(with_unsupported=options.on_unsupported == "error")
+    collects = options.on_unsupported == "error"
+    if settled.grammar is None or builder.findings.error(with_unsupported=collects):
+        with suppress(ConstrainError):  # all that is wrong is to be named at once, also what was not needed so far
+            builder.read_all()
+    error = builder.findings.error(with_unsupported=collects)
     if error is not None:
         raise error
     if settled.grammar is None and builder.left_out:
@@ -75,7 +81,7 @@ def compile_schema(schema: Mapping[str, Any] | bool | str, options: SchemaOption
             ]
         )
     if settled.grammar is None:
-        raise _empty(builder, settled.emptiness, settled.root)
+        raise why_empty(builder, settled.emptiness, settled.root)
     return CompiledSchema(
         settled.grammar, builder.findings.report(), builder.shelf.schema, builder.shelf.root.dialect.name
     )
@@ -124,40 +130,3 @@ def settle(schema: Any, options: SchemaOptions) -> Settled:
         at=next(iter(overlaps)),
         help="tell the branches apart by a required 'const'",
     )
-
-
-def _empty(builder: Builder, emptiness: Emptiness, root: Child) -> EmptyLanguage:
-    """The error for a root that nothing satisfies: follow what is needed down to a contradiction."""
-    child, seen = root, set[Child]()
-    while child not in seen:
-        seen.add(child)
-        path = builder.path_of(child)
-        if path in builder.contradictions:
-            break
-        needed = [other for other in _needs(builder, child) if other and emptiness.is_empty(other)]
-        if not needed:
-            break
-        child = next((other for other in needed if other not in seen), child)
-    path = builder.path_of(child)
-    said = builder.contradictions.get(path)
-    if said is None:
-        if child in (ANYTHING, root) and builder.shape_of(root).is_blank:
-            said = "the schema allows no value"
-        else:
-            said = "every value would have to hold another one, without end, or what is required is forbidden"
-    return EmptyLanguage(
-        f"no value satisfies the schema: {said} at {path}", at=path, help="relax or remove one of the keywords there"
-    )
-
-
-def _needs(builder: Builder, child: Child) -> list[Child]:
-    shape = builder.shape_of(child)
-    found: list[Child] = []
-    for record in (*shape.objects, *shape.arrays):
-        if isinstance(record, ConstShape):
-            continue
-        if isinstance(record, ObjectShape):
-            found += [record.members.get(name, record.extra) for name in record.required]
-        else:
-            found += [record.item(i) for i in range(min(record.min, len(record.prefix) + 1))]
-    return found

@@ -283,10 +283,15 @@ class Emptiness:
                 if grows or any(self._is_rich(item, count, depth + 1) for item in record.prefix[: record.min]):
                     return True
         for record in shape.objects:
-            if isinstance(record, ObjectShape) and not record.outside and self.record_is_inhabited(record):
-                grows = record.max is None and not record.patterns and self.inhabited(record.extra)
-                needed = [child_of(record, name) for name in record.required]
-                if grows or any(self._is_rich(member, count, depth + 1) for member in needed):
+            if isinstance(record, ObjectShape) and self.record_is_inhabited(record):
+                plan = self.object_plan(record) if record.outside else None
+                grows = record.max is None and not record.patterns and plan is None and self.inhabited(record.extra)
+                free = [  # whatever their values are, no condition sees it
+                    child_of(record, name)
+                    for name in record.required
+                    if plan is None or len({part.counters for part in plan.members[name].parts}) <= 1
+                ]
+                if grows or any(self._is_rich(member, count, depth + 1) for member in free):
                     return True
         return False
 

@@ -2,12 +2,12 @@
 
 I → T is ¬I ∪ (I ∩ T), two object records. k of them beside each other would be up to 2^k records; but I → T is also
 ¬(I ∩ ¬T), and where ¬T is a union of plain records, each is one obligation of one record, so k implications stay one
-record. `Shape.folded` says so when it is asked (`fold`), which is only where the unions would multiply.
+record. `Shape.folded` says so when it is asked (`meet_all`), which is only where the unions do multiply.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -17,8 +17,8 @@ from constrain.frontends.json_schema.shapes import ANY_OBJECT, NOTHING, ObjectSh
 if TYPE_CHECKING:
     from constrain.frontends.json_schema.build import Builder
 
-FOLDED_BEYOND = 64
-"""Object records that shapes beside each other may multiply to before implications are taken as obligations."""
+FOLDED_BEYOND = 512
+"""Object records that shapes beside each other may make before implications are taken as obligations."""
 
 Implication = tuple[Shape, Shape]
 """If a value is of the first, it is of the second."""
@@ -40,14 +40,18 @@ def with_obligations(shape: Shape, implications: Sequence[Implication], builder:
     return replace(shape, folded=folded)
 
 
-def fold(own: Shape, applied: Sequence[Shape]) -> Sequence[Shape]:
-    """`applied`, as obligations where their unions would multiply."""
-    size = max(1, len(own.objects))
-    for shape in applied:
-        size *= max(1, len(shape.objects))
-    if size <= FOLDED_BEYOND:
-        return applied
-    return [(shape.folded() if shape.folded is not None else None) or shape for shape in applied]
+def meet_all(own: Shape, applied: Sequence[Shape], meet: Callable[[Shape, Shape], Shape]) -> Shape:
+    """What `own` and all of `applied` have in common; where their unions multiply, implications as obligations."""
+    shape = own
+    for each in applied:
+        shape = meet(shape, each)
+        if len(shape.objects) > FOLDED_BEYOND and any([other.folded is not None for other in applied]):
+            break
+    else:
+        return shape
+    for each in applied:
+        own = meet(own, (each.folded() if each.folded is not None else None) or each)
+    return own
 
 
 def _outside(condition: Shape, consequence: Shape, builder: Builder, at: str) -> list[ObjectShape] | None:

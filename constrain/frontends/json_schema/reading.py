@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from constrain.frontends.json_schema import numbers
 from constrain.frontends.json_schema.evaluated import annotate, close
-from constrain.frontends.json_schema.implications import fold
+from constrain.frontends.json_schema.implications import meet_all
 from constrain.frontends.json_schema.intersect import ObjectShape, meet_objects, string_in
 from constrain.frontends.json_schema.shapes import (
     ANY,
@@ -105,8 +105,7 @@ class Reading:
             shape = Shape(
                 shape.null, shape.booleans, shape.numbers, shape.strings, shape.arrays, shape.objects, exact=False
             )
-        for applied in fold(shape, applied_shapes) if len(applied_shapes) > 1 else applied_shapes:
-            shape = builder.intersect(shape, applied, place)
+        shape = meet_all(shape, applied_shapes, lambda left, right: builder.intersect(left, right, place))
         return close(shape, builder, place, self) if place.tracked else shape
 
     def _applied(self, own: Shape, builder: Builder, place: Place) -> list[Shape]:

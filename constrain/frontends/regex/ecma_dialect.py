@@ -12,15 +12,16 @@ import re
 from constrain.frontends.regex.classes import (
     ASCII_WORD,
     ECMA_LINE_TERMINATORS,
+    EVERYTHING,
     Ranges,
     complement,
     ecma_escape_class,
     merge,
 )
 from constrain.frontends.regex.elsewhere import Trap, at_most_trap, escape_trap, group_help, posix_trap
-from constrain.frontends.regex.parser import Dialect, Frame, Parser, count, look
-from constrain.frontends.regex.syntax import Anchor, AnchorKind, Chars
-from constrain.frontends.regex.unicode_tables import property_ranges
+from constrain.frontends.regex.parser import Dialect, Frame, Parser, count, look, with_flags
+from constrain.frontends.regex.syntax import Anchor, AnchorKind, Chars, Look
+from constrain.frontends.regex.unicode_tables import property_ranges, with_same_folding
 from constrain.grammar.terms import MAX_CODE_POINT, SURROGATES
 
 DIGITS = "0123456789"
@@ -48,6 +49,17 @@ class EcmaParser(Parser):
     def note_trap(self, trap: Trap | None) -> None:
         if trap is not None:
             self.traps.append(trap)
+
+    def add_chars(self, ranges: Ranges, position: int, negated: bool = False) -> None:
+        """As the base class, but case variants are those of ECMA-262: equal simple case foldings."""
+        if self.flags.ignore_case:
+            ranges = with_same_folding(ranges)
+        self.add(Chars(complement(ranges) if negated else ranges, position))
+
+    @property
+    def word(self) -> Ranges:
+        """The characters of `\\w`: under (?i:…) also those that fold to one of them (`ſ` and the Kelvin sign)."""
+        return with_same_folding(ASCII_WORD) if self.flags.ignore_case else ASCII_WORD
 
     def parse(self):
         tree = super().parse()
@@ -81,9 +93,13 @@ def _braces(parser: Parser) -> tuple[int, int | None] | None:
 
 def _special(parser: Parser, character: str) -> None:
     position = parser.position
+    flags = parser.flags
     parser.position += 1
+    inside_line = Chars(complement(ECMA_LINE_TERMINATORS), position)
     if character == ".":
-        parser.add(Chars(complement(ECMA_LINE_TERMINATORS), position))
+        parser.add(Chars(EVERYTHING, position) if flags.dot_all else inside_line)
+    elif flags.multiline:  # no character of the same line stands on that side
+        parser.add(Look(inside_line, character == "^", True, position), "fixed")
     else:
         parser.add(Anchor("text_start" if character == "^" else "text_end", position), "fixed")
 
@@ -118,9 +134,9 @@ def _escape(parser: Parser) -> None:
     boundaries: dict[str, AnchorKind] = {"b": "boundary", "B": "no_boundary"}
     if letter and letter in boundaries:
         parser.position += 2
-        parser.add(Anchor(boundaries[letter], start, ASCII_WORD), "fixed")
+        parser.add(Anchor(boundaries[letter], start, ecma.word), "fixed")
     elif (ranges := _class_escape(ecma)) is not None:
-        parser.add(Chars(ranges, start))
+        parser.add_chars(ranges, start)
     elif letter and letter in "123456789" and _back_reference(ecma):
         pass
     elif letter == "k" and (ecma.unicode or ecma.has_names):
@@ -134,7 +150,7 @@ def _class_escape(parser: EcmaParser) -> Ranges | None:
     letter = parser.peek(1)
     if letter and letter in "dDsSwW":
         parser.position += 2
-        ranges = ecma_escape_class(letter.lower())
+        ranges = parser.word if letter in "wW" else ecma_escape_class(letter.lower())
         return ranges if letter.islower() else complement(ranges)
     if letter and letter in "pP" and parser.unicode:
         start = parser.position
@@ -328,8 +344,21 @@ def _open_group(parser: Parser) -> None:
         parser.name_group(_group_name(ecma, start), start, once=False)
         parser.open(Frame(start, parser.flags))
     else:
+        _modifiers(ecma, start)
+
+
+def _modifiers(parser: EcmaParser, start: int) -> None:
+    """`(?ims-ims:…)` of ECMA-262 since 2025: each flag at most once."""
+    on = parser.take_while("ims")
+    minus = parser.take("-")
+    off = parser.take_while("ims")
+    if not (on or off) or len({*on, *off}) < len(on + off) or not parser.take(":"):
         message, help = group_help(parser.pattern, start)
         parser.fail(message, start, help=help)
+    assert minus or not off
+    if "i" in on and not parser.unicode:
+        parser.add_unsupported("(?i:…) without the flag 'u'", "write both cases: [aA]", start)
+    parser.open(Frame(start, with_flags(parser.flags, on, off)))
 
 
 def _group_name(parser: EcmaParser, start: int) -> str:

@@ -61,13 +61,7 @@ POSIX_CLASSES: Mapping[str, str] = {
 POSIX_CLASS = re.compile(r"\[:\^?(" + "|".join(POSIX_CLASSES) + r"):\]")
 AT_MOST = re.compile(r"\{,(\d+)\}")
 
-_FLAGS = re.compile(r"\(\?([a-zA-Z]*)(?:-([a-zA-Z]+))?([:)])")
-_FLAG_HELP: Mapping[str, str] = {
-    "i": "there are no flags: write both cases of a letter, as in [Aa]",
-    "s": "there are no flags: write [\\s\\S] for a dot that matches line ends too",
-    "m": "there are no flags: write (^|\\n) and (\\n|$) for the start and the end of a line",
-    "x": "there are no flags: write the pattern without blanks and comments",
-}
+_FLAGS = re.compile(r"\(\?([a-zA-Z]*)(?:-([a-zA-Z]*))?([:)])")
 
 
 def escape_trap(letter: str, position: int) -> Trap | None:
@@ -114,8 +108,16 @@ def group_help(pattern: str, start: int) -> tuple[str, str]:
     if rest.startswith("("):
         return "a conditional", "write out both alternatives, as in ab|c"
     if (match := _FLAGS.match(pattern, start)) and (match[1] or match[2]):
-        letters = match[1] or match[2]
-        first = next((letter for letter in letters if letter in _FLAG_HELP), "")
-        help = _FLAG_HELP[first] if first and match[1] else "remove it: there are no flags"
-        return f"the flag {letters!r} inside a pattern", help
+        return _flags_help(match[1], match[2] or "")
     return "an unknown extension after '(?'", "write (?:…) for a group, or \\( for the character itself"
+
+
+def _flags_help(on: str, off: str) -> tuple[str, str]:
+    """The same for flags; those that ECMA-262 has stand before a colon and hold inside of their group."""
+    message = f"the flags {on + off!r} inside a pattern"
+    if "x" in on:
+        return message, "write the pattern without blanks and comments"
+    known = "".join(dict.fromkeys(flag for flag in on if flag in "ims"))
+    if known:
+        return message, f"write (?{known}:…) around what they are meant for"
+    return message, "remove it: there are no such flags"

@@ -133,6 +133,8 @@ class Places:
         """The texts of `term`, by the place that they lead to from `place`; deterministic in the text."""
         if self.before.size == 1 and place[1] == ANY_TEXT:
             return {place: term} if not isinstance(term, Empty) else {}
+        if isinstance(term, Empty):
+            return {}
         if isinstance(term, Epsilon):
             return {place: EPSILON}
         if isinstance(term, Literal):

@@ -95,6 +95,38 @@ def case_variants() -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(sorted(variants)) for variants in by_upper.values() if len(variants) > 1)
 
 
+@lru_cache(maxsize=1)
+def _folded_alike() -> tuple[tuple[int, ...], ...]:
+    """Each set of two or more characters with one simple case folding (`CaseFolding.txt`, status C and S).
+
+    Characters have one simple folding exactly if they have one full folding, which is what Python knows.
+    """
+    by_folding: dict[str, list[int]] = {}
+    for cased in (one for start in range(0, 2 * PLANE, BLOCK) for one in _cased(start)):
+        by_folding.setdefault(chr(cased).casefold(), []).append(cased)
+    return tuple(tuple(alike) for alike in by_folding.values() if len(alike) > 1)
+
+
+def _cased(start: int) -> Iterable[int]:
+    text = "".join(map(chr, range(start, start + BLOCK)))
+    if text.casefold() == text and text.upper() == text:
+        return ()
+    return [ord(c) for c in text if c.casefold() != c or c.upper() != c or c.lower() != c]
+
+
+@lru_cache(maxsize=1024)
+def with_same_folding(ranges: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
+    """`ranges` (sorted) and whatever folds as one of them does: what ECMA-262 matches under the flags `iu`."""
+    held = [alike for alike in _folded_alike() if any(_holds(ranges, one) for one in alike)]
+    merged: list[tuple[int, int]] = []
+    for low, high in sorted([*ranges, *((one, one) for alike in held for one in alike)]):
+        if merged and low <= merged[-1][1] + 1:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], high))
+        else:
+            merged.append((low, high))
+    return tuple(merged)
+
+
 @lru_cache(maxsize=1024)
 def with_case_variants(ranges: tuple[tuple[int, int], ...], ascii_only: bool) -> tuple[tuple[int, int], ...]:
     """`ranges` (sorted) with all case variants of it, unsorted. `ascii_only`: variants within ASCII alone."""

@@ -7,7 +7,14 @@ from typing import Any
 
 import pytest
 
-from constrain.errors import EmptyLanguage, InvalidSpecification, LimitExceeded, PatternError, UnsupportedKeyword
+from constrain.errors import (
+    EmptyLanguage,
+    InvalidSpecification,
+    LimitExceeded,
+    PatternError,
+    SpecificationError,
+    UnsupportedKeyword,
+)
 from constrain.frontends.json_schema import SchemaOptions, compile_schema
 from tests.frontends.json_schema.writing import Judge, error_of
 
@@ -180,7 +187,7 @@ def test_keywords_of_other_drafts_are_annotations_in_a_named_dialect() -> None:
         ({"type": "object", "required": ["a"], "additionalProperties": False}, "'a' is required"),
         ({"type": "object", "required": ["a"], "properties": {"a": False}}, "'a' is required"),
         ({"type": "array", "items": False, "minItems": 1}, "minItems 1"),
-        ({"allOf": [{"type": "string"}, {"type": "number"}]}, "contradict"),
+        ({"allOf": [{"type": "string"}, {"type": "number"}]}, "'allOf' leaves no value"),
         ({"const": 1, "type": "string"}, "contradict"),
         ({"enum": []}, "enum has no values"),
         ({"not": {}}, "excludes every value"),
@@ -297,3 +304,56 @@ def test_a_negation_of_distinct_items_leaves_out_repetitions_and_says_so(
     assert any(entry.keyword == "not" and entry.direction == "narrower" for entry in judge.compiled.report)
     both = Judge({"type": "array", "not": schema})
     assert not any(both.accepts_text(text) for text in [*kept, left_out])
+
+
+@pytest.mark.parametrize(
+    ("schema", "at", "said"),
+    [
+        ({"type": "string", "pattern": "^[a-z]{5}$", "maxLength": 3}, "#", "'pattern', 'maxLength' contradict"),
+        ({"type": "array", "items": {"type": "string"}, "contains": {"type": "integer"}}, "#", "'items', 'contains'"),
+        ({"oneOf": [{"type": "string"}, {"type": "string"}]}, "#", "'oneOf' leaves no value"),
+        ({"enum": [1], "type": "string"}, "#", "'enum', 'type' contradict"),
+        (
+            {"type": "object", "required": ["x"],
+             "properties": {"x": {"type": "object", "required": ["AB"], "propertyNames": {"maxLength": 1}}}},
+            "#/properties/x", "'AB' is required, and no member may have that name",
+        ),
+        (
+            {"type": "object", "properties": {"n": {"$ref": "#/$defs/n"}}, "required": ["n"],
+             "$defs": {"n": {"type": "object", "properties": {"m": {"$ref": "#"}}, "required": ["m"]}}},
+            "#", "without end: # → #/$defs/n → #",
+        ),
+        (
+            {"type": "object", "required": ["a"],
+             "allOf": [{"properties": {"a": {"minimum": 5}}}, {"properties": {"a": {"maximum": 2, "type": "number"}}}]},
+            "#/allOf/0/properties/a", "'minimum' at #/allOf/0/properties/a and 'maximum', 'type' at #/allOf/1",
+        ),
+    ],
+)  # fmt: skip
+def test_a_contradiction_is_named_with_its_place(schema: Any, at: str, said: str) -> None:
+    error = error_of(schema)
+    assert isinstance(error, EmptyLanguage)
+    assert said in error.message
+    assert (error.at or "").startswith(at)
+
+
+def test_a_contradiction_hides_no_other_mistake() -> None:
+    members = {
+        "a": {"$ref": "#/nowhere"},
+        "b": {"pattern": "(a)\\1"},
+        "z": {"minLength": 5, "maxLength": 3, "type": "string"},
+    }
+    error = error_of({"type": "object", "properties": members, "required": ["z"]})
+    assert isinstance(error, SpecificationError)
+    assert {problem.path for problem in error.problems} == {"#/properties/a", "#/properties/b"}
+
+
+def test_items_that_vary_freely_may_be_counted_and_differ() -> None:
+    item = {"type": "object", "required": ["role", "name"], "additionalProperties": False,
+            "properties": {"role": {"enum": ["admin", "user"]}, "name": {"type": "string"}}}  # fmt: skip
+    admin = {"properties": {"role": {"const": "admin"}}, "required": ["role"]}
+    judge = Judge({"type": "array", "uniqueItems": True, "items": item, "contains": admin})
+    one, other = '{"role":"admin","name":"a"}', '{"role":"user","name":"a"}'
+    assert judge.accepts_text(f"[{other},{one}]")
+    assert not judge.accepts_text(f"[{other}]")
+    assert not judge.accepts_text(f"[{one},{one}]")

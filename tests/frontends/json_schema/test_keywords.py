@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from constrain.errors import UnsupportedKeyword
+from constrain.frontends.json_schema.compile import compile_schema
 from constrain.frontends.json_schema.dialects import DIALECTS, MIXED
 from constrain.frontends.json_schema.keywords import KEYWORDS, suggestion
 
@@ -28,3 +30,13 @@ def test_readers_are_of_known_keywords(name: str) -> None:
 )  # fmt: skip
 def test_one_edit_is_a_typo(typo: str, meant: str | None) -> None:
     assert suggestion(typo, MIXED.known) == meant
+
+
+def test_what_has_no_complement_is_refused_and_not_raised() -> None:
+    schema = {
+        "contains": {"patternProperties": {"b": {"$ref": "#/$defs/x"}}},
+        "$defs": {"x": {"const": {}, "oneOf": [{"oneOf": [{}, {"required": ["", "c"]}]},
+                                               {"oneOf": [{"maxProperties": 2}, {"required": ["", "c"]}]}]}},
+    }  # fmt: skip
+    with pytest.raises(UnsupportedKeyword):
+        compile_schema(schema)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from constrain.validation.json_schema import validate
 from tests.frontends.json_schema.writing import Judge
 
 TAGGED = {
@@ -160,3 +161,36 @@ def test_a_whole_number_in_a_constant_has_one_canonical_text() -> None:
     assert judge.accepts_text("2")
     assert not judge.accepts_text("2.0")
     assert Judge({"const": 2}, numbers="any").accepts_text("2.0")
+
+
+INTEGER = {"type": "integer"}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": ["integer", "array"], "items": {"$ref": "#"}, "contains": INTEGER},
+        {"anyOf": [{"type": "array", "items": {"$ref": "#"}, "contains": INTEGER, "maxContains": 2}, INTEGER]},
+        {"anyOf": [INTEGER, {"type": "array", "prefixItems": [{"$ref": "#"}], "contains": INTEGER}]},
+        {"type": ["integer", "array"], "items": {"$ref": "#"}, "not": {"type": "array", "items": {"type": "array"}}},
+        {"type": "array", "items": {"anyOf": [INTEGER, {"$ref": "#"}]}, "contains": INTEGER, "minContains": 2},
+        {"type": ["integer", "object"], "additionalProperties": {"$ref": "#"},
+         "not": {"type": "object", "additionalProperties": {"type": "object"}}},
+    ],
+)  # fmt: skip
+def test_what_is_counted_may_hold_the_container_that_counts_it(schema: Any) -> None:
+    judge = Judge(schema)  # the ways of an item come to life before the item does, which goes through the array
+    for value in (
+        1,
+        [],
+        [1],
+        [[1]],
+        [1, 1],
+        [1, [1]],
+        [1, 1, [1, 1]],
+        [1, 1, 1],
+        {},
+        {"a": 1},
+        {"a": {"a": 1}, "b": 1},
+    ):
+        assert judge.accepts(value) == validate(schema, value).ok, value
