@@ -71,6 +71,10 @@ _VALUES = (
 _STRINGS = (
     Rule("pattern-matches-nothing", "warning", "a pattern that no string matches"),
     Rule("pattern-matches-all", "note", "a pattern that every string matches"),
+    Rule(
+        "foreign-pattern", "warning", "a piece of a pattern that means something else in Python or Perl, such as `\\Z`"
+    ),
+    Rule("old-pattern", "note", "a pattern that is read without the flag `u`, since it does not parse with it"),
     Rule("unanchored-pattern", "note", "a pattern without anchors, which is searched for, not matched as a whole"),
     Rule("unbounded-string", "note", "a string without an upper bound of its length", only_strict=True),
     Rule("unbounded-array", "note", "an array without `maxItems`", only_strict=True),

@@ -38,6 +38,7 @@ class Questions:
 
     def __init__(self, shelf: Shelf, options: SchemaOptions, overlaps: Mapping[str, Overlaps]):
         self._builder = Builder(shelf, replace(options, on_unsupported="warn"), overlaps)
+        self._builder.findings.raises = True
         self._emptiness = Emptiness(self._builder)
         self._parts: dict[tuple[int, tuple[str, ...]], Mapping[str, Any]] = {}
         self._kept: list[Mapping[str, Any]] = []

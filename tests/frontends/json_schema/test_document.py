@@ -98,7 +98,7 @@ def test_references_lead_to_pointers_anchors_and_ids(reference: str, definitions
 def test_a_reference_to_nowhere_names_itself_and_its_place(reference: str) -> None:
     error = error_of({"type": "object", "properties": {"p": {"$ref": reference}}})
     assert isinstance(error, ReferenceNotFound)
-    assert error.at == "#/properties/p/$ref"
+    assert (error.at, error.keyword) == ("#/properties/p", "$ref")
     assert error.reference == reference
 
 
