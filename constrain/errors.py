@@ -80,9 +80,13 @@ class ConstrainError(Exception):
 
 
 class SpecificationError(ConstrainError):
-    """The specification cannot be used as it stands; `problems` lists all that was found, where that is more."""
+    """The specification cannot be used as it stands; `problems` lists all that was found.
+
+    Where it is about a keyword, `keyword` is its name, and `at` the JSON pointer of the schema that holds it.
+    """
 
     problems: tuple[Problem, ...] = ()
+    keyword: str | None = None
 
     def __str__(self) -> str:
         return "\n".join([self._said(), *map(str, self.problems[1:])])
@@ -98,7 +102,7 @@ class InvalidSpecification(SpecificationError):
 @dataclass(frozen=True, slots=True)
 class Problem:
     """One keyword that cannot be enforced, or is wrong in itself: `path` is the JSON pointer of its schema
-    (`#/properties/tags`), `kind` the class of error that it would be alone."""
+    (`#/properties/tags`), `kind` the class of error that it would be alone. No `keyword`: it is the schema itself."""
 
     path: str
     keyword: str
@@ -107,7 +111,12 @@ class Problem:
     kind: str = "UnsupportedKeyword"
 
     def __str__(self) -> str:
-        return f"{self.keyword!r} {self.reason}\n  at: {self.path}\n  help: {self.help}"
+        return f"{self.said}\n  at: {self.path}\n  help: {self.help}"
+
+    @property
+    def said(self) -> str:
+        """What is wrong, in one line."""
+        return f"{self.keyword!r} {self.reason}" if self.keyword else self.reason
 
 
 class UnsupportedKeyword(SpecificationError):
@@ -117,8 +126,7 @@ class UnsupportedKeyword(SpecificationError):
         self.problems = tuple(problems)
         first = self.problems[0]
         super().__init__(
-            f"{first.keyword!r} {first.reason}"
-            + (f" (and {len(self.problems) - 1} more)" if len(self.problems) > 1 else ""),
+            first.said + (f" (and {len(self.problems) - 1} more)" if len(self.problems) > 1 else ""),
             at=first.path,
             help=first.help,
         )

@@ -15,8 +15,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from constrain.errors import EmptyLanguage, InvalidSpecification, ValidationFailed, shorten, shown
-from constrain.explanation import Explanation, explain
+from constrain.errors import ConstrainError, EmptyLanguage, InvalidSpecification, ValidationFailed, shorten, shown
+from constrain.explanation import Explanation, explain, with_cause, with_spelling
 from constrain.grammar import sample as sampling
 from constrain.grammar import terms
 from constrain.report import Report
@@ -32,9 +32,21 @@ if TYPE_CHECKING:
     )
     from constrain.frontends.json_schema.registry import Registry
     from constrain.grammar.recognizer import Recognizer
+    from constrain.validation.verdict import Verdict
 
 MIXED_DIALECT = "mixed"
 """No `$schema`: 2020-12 with the older forms that real schemas mix in. The judge reads it so by itself."""
+
+SPELLINGS = (
+    ("whitespace", "spaced"),
+    ("whitespace", "pretty"),
+    ("whitespace", "flexible"),
+    ("key_order", "any"),
+    ("numbers", "any"),
+    ("escapes", "any"),
+    ("spelling", "any"),
+)
+"""The options that an explanation tries on a text whose value is valid, the narrowest first."""
 
 Kind = Literal["json_schema", "regex", "python_type", "grammar"]
 
@@ -47,6 +59,7 @@ class Specification:
     grammar   the terms that the kernel compiles.      report   what became of each constraint.
     dialect   JSON Schema: the dialect read as; regex: "python" or "ecma".
     check     text → value, for what a grammar cannot say; raises ValidationFailed.
+    respelt   the same specification under other spelling options, for explanations.
     """
 
     kind: Kind
@@ -58,6 +71,8 @@ class Specification:
     check: Callable[[str], Any] | None = None
     schema: Any = None
     registry: Mapping[str, Any] | None = None
+    base_uri: str = ""
+    respelt: Callable[..., Specification] | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
     _made: dict[str, Any] = field(default_factory=dict, repr=False)
 
@@ -86,8 +101,47 @@ class Specification:
         return self.recognizer.accepts(spelled)
 
     def explain(self, text: str | bytes) -> Explanation:
-        """Where `text` leaves the specification, and what could have stood there."""
-        return explain(self.recognizer, text, is_json=self.kind in ("json_schema", "python_type"))
+        """Where `text` leaves the specification, what could have stood there, and for a whole JSON text the cause.
+
+        Cost: O(len(text)); for a JSON text that is not accepted, the judge's too, and if that finds its value valid,
+        compiling under each spelling option until one accepts it.
+        """
+        found = explain(self.recognizer, text, is_json=self.kind in ("json_schema", "python_type"))
+        if found.accepted or self.schema is None or not _is_json(text):
+            return found
+        try:
+            failures = self._judged(text).failures
+        except ConstrainError:  # what the judge cannot read is still told by its place
+            return found
+        if failures:
+            return with_cause(found, failures)
+        narrower = [entry for entry in self.report if entry.direction == "narrower"]
+        return with_spelling(found, self._taken_by(text), narrower)
+
+    def _taken_by(self, text: str | bytes) -> str:
+        """The spelling option that accepts `text`, as it is written in Python; "" if there is none."""
+        if self.respelt is None:
+            return ""
+        for name, value in SPELLINGS:
+            try:
+                if self.respelt(name, value).accepts(text):
+                    return f'{name}="{value}"'
+            except ConstrainError:  # a wider spelling may meet a limit
+                continue
+        return ""
+
+    def _judged(self, text: str | bytes) -> Verdict:
+        """The judge's verdict of a finished text."""
+        from constrain.validation import json_schema as judge
+
+        return judge.validate(
+            self.schema,
+            text,
+            dialect=None if self.dialect in ("", MIXED_DIALECT) else self.dialect,
+            registry=self.registry,
+            base_uri=self.base_uri,
+            formats="annotation" if self.formats == "annotation" else "known",
+        )
 
     def sample(self, seed: int = 0, *, length: int = sampling.LENGTH) -> str:
         """A random text that satisfies the specification; the same for the same seed. After about `length` bytes it is
@@ -116,15 +170,7 @@ class Specification:
         if not isinstance(text, (str, bytes)):
             raise InvalidSpecification(f"a text is str or bytes, not {type(text).__name__}")
         if self.schema is not None:
-            from constrain.validation import json_schema as judge
-
-            verdict = judge.validate(
-                self.schema,
-                text,
-                dialect=None if self.dialect in ("", MIXED_DIALECT) else self.dialect,
-                registry=self.registry,
-                formats="annotation" if self.formats == "annotation" else "known",
-            )
+            verdict = self._judged(text)
             if not verdict.ok:
                 raise ValidationFailed(
                     f"the text does not satisfy the schema: {verdict.failures[0].message}",
@@ -139,6 +185,17 @@ class Specification:
             )
         if self.check is not None:
             self.check(text)
+
+
+def _is_json(text: object) -> bool:
+    """True for a whole JSON text that Python can read."""
+    if not isinstance(text, (str, bytes)):
+        return False
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _parsed(text: str) -> Any:
@@ -186,6 +243,7 @@ def json_schema(
     trust: Trust = "trusted",
     *,
     spelling: Spelling | None = None,
+    base_uri: str = "",
 ) -> Specification:
     """JSON texts that satisfy `schema`: a dict, a bool, or JSON text.
 
@@ -195,7 +253,7 @@ def json_schema(
              ones. dialect: "draft4" to "draft2020-12", where no `$schema` says otherwise. registry: documents that
              references may lead to, {uri: schema} or a folder of .json files; nothing is ever fetched.
              on_unsupported: "error", or "warn" to compile the wider language and report it. trust: "untrusted" reads
-             no files. See `SchemaOptions`.
+             no files. base_uri: where relative references start. See `SchemaOptions`.
     Raises:  ReferenceNotFound, PatternError, UnsupportedKeyword: one of them for all that was found (`.problems`).
              InvalidSpecification, EmptyLanguage, LimitExceeded: each with the JSON pointer.
     Cost:    linear in the part of the schema that can be reached.
@@ -216,8 +274,16 @@ def json_schema(
         registry=registry,
         on_unsupported=on_unsupported,
         trust=trust,
+        base_uri=base_uri,
     )
     compiled = compile_schema(schema, chosen)
+
+    def respelt(name: str, value: str) -> Specification:
+        """The same schema under another spelling option."""
+        read = {k: getattr(chosen, k) for k in ("formats", "dialect", "registry", "on_unsupported", "base_uri")}
+        written = {} if name == "spelling" else {k: getattr(chosen, k) for k in spelt}
+        return json_schema(compiled.schema, **{**read, **written, name: value})
+
     return Specification(
         "json_schema",
         compiled.schema,
@@ -227,6 +293,8 @@ def json_schema(
         formats=chosen.formats,
         schema=compiled.schema,
         registry=chosen.documents or None,
+        base_uri=base_uri,
+        respelt=respelt,
     )
 
 
@@ -275,6 +343,8 @@ def python_type(type_: Any, **options: Any) -> Specification:
         check=python.validate,
         schema=base.schema,
         registry=base.registry,
+        base_uri=base.base_uri,
+        respelt=base.respelt,
     )
 
 

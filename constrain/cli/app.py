@@ -7,29 +7,47 @@ import io
 import os
 import sys
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperArgument, TyperCommand, TyperGroup
 
 from constrain.errors import ConstrainError
+
+if TYPE_CHECKING:
+    from constrain.cli.source import Source
 
 SPELLING = "How JSON is spelt"
 SCHEMA = "How schemas are read"
 MODEL = "Model and sampling"
 
+EPILOG = """
+Examples:
+
+  constrain demo
+
+  constrain check schemas/ --registry schemas/
+
+  constrain match person.json '{"name": "Ada"}'
+
+  constrain generate --schema person.json "Ada Lovelace, born in 1815."
+"""
 EPILOG_CHECK = """
 Examples:
 
   constrain check person.json
 
-  constrain check schemas/*.json --report
-
-  constrain check schema.json --profile openai-strict
+  constrain check schemas/ --registry schemas/ --report
 
   constrain check schemas/*.json --format github
 
-  constrain check order.json --registry schemas/ --registry https://example.com/person=person.json
+  constrain check schemas/*.json --strict --ignore unbounded-string
+
+  constrain check draft.json --on-unsupported warn --report
+
+  constrain check schema.json --profile openai-strict
+
+  constrain check order.json --registry urn:person=person.json
 
   constrain check --regex '[A-Z]{3}-[0-9]+'
 
@@ -49,11 +67,15 @@ Examples:
 EPILOG_GENERATE = """
 Examples:
 
-  constrain generate --schema person.json "Extract the person: Ada Lovelace, born in 1815."
+  constrain generate --schema person.json "Ada Lovelace, born in 1815."
 
-  constrain generate --regex '(yes|no)' --model ./my-llama "Is water wet? Answer yes or no."
+  constrain generate --regex '(yes|no)' --model ./llama "Is water wet?"
 
-  cat letter.txt | constrain generate --schema letter.json --json - | jq -c 'select(.event == "result").value'
+  constrain generate --schema person.json --on-unsupported warn "Ada."
+
+  cat letter.txt | constrain generate --schema letter.json --json -
+
+  constrain generate --free "Once upon a time"
 """
 EPILOG_DEMO = """
 Examples:
@@ -66,8 +88,32 @@ Examples:
 """
 
 
+def plain_flag(option: Any) -> Any:
+    """An option that takes no value, without the type that its help would show."""
+    if option is not None:
+        option.metavar = ""
+    return option
+
+
+class Command(TyperCommand):
+    """A command whose help names what a value is for, not the type that reads it."""
+
+    def get_help_option(self, ctx: Any) -> Any:
+        return plain_flag(super().get_help_option(ctx))
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        params = super().get_params(ctx)
+        for param in params:
+            if isinstance(param, TyperArgument):
+                vars(param)["display_type_rich"] = lambda ctx: None
+        return params
+
+
 class Commands(TyperGroup):
     """Turns what a user can cause into a message and an exit code; a traceback is always a defect of ours."""
+
+    def get_help_option(self, ctx: Any) -> Any:
+        return plain_flag(super().get_help_option(ctx))
 
     def invoke(self, ctx: Any) -> Any:
         from constrain.cli.excerpt import visible
@@ -104,36 +150,54 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Constrained decoding: a specification goes in, a text that satisfies it comes out of a language model.",
-    epilog="Start with: constrain demo",
+    epilog=EPILOG,
 )
 
 KeyOrder = Annotated[
-    Literal["declared", "any"] | None, typer.Option(help="Order of an object's members.", rich_help_panel=SPELLING)
+    Literal["declared", "any"] | None,
+    typer.Option(metavar="ORDER", help="Order of an object's members: declared or any.", rich_help_panel=SPELLING),
 ]
 Whitespace = Annotated[
     Literal["compact", "spaced", "pretty", "flexible"] | None,
-    typer.Option(help="Blanks between JSON tokens.", rich_help_panel=SPELLING),
+    typer.Option(
+        metavar="STYLE",
+        help="Blanks between JSON tokens: compact, spaced, pretty or flexible.",
+        rich_help_panel=SPELLING,
+    ),
 ]
 Numbers = Annotated[
-    Literal["canonical", "any"] | None, typer.Option(help="Spelling of numbers.", rich_help_panel=SPELLING)
+    Literal["canonical", "any"] | None,
+    typer.Option(metavar="SPELLING", help="Spelling of numbers: canonical or any.", rich_help_panel=SPELLING),
 ]
 Escapes = Annotated[
     Literal["canonical", "any"] | None,
-    typer.Option(help="Spelling of characters in strings.", rich_help_panel=SPELLING),
+    typer.Option(
+        metavar="SPELLING", help="Spelling of characters in strings: canonical or any.", rich_help_panel=SPELLING
+    ),
 ]
 Formats = Annotated[
     Literal["known", "annotation", "all"] | None,
     typer.Option(
-        help="known: enforce the formats we know; annotation: none; all: refuse unknown ones.", rich_help_panel=SCHEMA
+        metavar="WHICH",
+        help="known: enforce the formats we know; annotation: none; all: refuse unknown ones.",
+        rich_help_panel=SCHEMA,
     ),
 ]
 Dialect = Annotated[
     Literal["draft4", "draft6", "draft7", "draft2019-09", "draft2020-12"] | None,
-    typer.Option(help="Dialect of a schema without $schema.", rich_help_panel=SCHEMA),
+    typer.Option(
+        metavar="DRAFT",
+        help="How to read a schema without $schema: draft4, draft6, draft7, draft2019-09 or draft2020-12.",
+        rich_help_panel=SCHEMA,
+    ),
 ]
 OnUnsupported = Annotated[
     Literal["error", "warn"] | None,
-    typer.Option(help="warn: compile the wider language and say where, instead of refusing.", rich_help_panel=SCHEMA),
+    typer.Option(
+        metavar="ACTION",
+        help="error: refuse what cannot be enforced; warn: compile the wider language and say where.",
+        rich_help_panel=SCHEMA,
+    ),
 ]
 Registry = Annotated[
     list[str] | None,
@@ -143,32 +207,55 @@ Registry = Annotated[
         rich_help_panel=SCHEMA,
     ),
 ]
-RegexDialect = Annotated[Literal["python", "ecma"], typer.Option(help="Which language patterns are written in.")]
+RegexDialect = Annotated[
+    Literal["python", "ecma"],
+    typer.Option(metavar="LANGUAGE", help="Whose language --regex is written in: python or ecma."),
+]
 CheckFormats = Annotated[
     Literal["text", "json", "sarif", "github"],
-    typer.Option("--format", help="For people, for machines, for code hosts, for workflow annotations."),
+    typer.Option(
+        "--format",
+        metavar="FORMAT",
+        help="text: for people; json: for machines; sarif: for code hosts; github: annotations of a workflow.",
+    ),
 ]
-OutputFormat = Annotated[Literal["text", "json"], typer.Option("--format", help="For people, or for machines.")]
+OutputFormat = Annotated[
+    Literal["text", "json"], typer.Option("--format", metavar="FORMAT", help="text: for people; json: for machines.")
+]
 Model = Annotated[
     str,
     typer.Option(
+        metavar="MODEL",
         envvar="CONSTRAIN_MODEL",
         help="A .gguf file, a Hugging Face model directory, or 'smollm2'.",
         rich_help_panel=MODEL,
     ),
 ]
 MaxTokens = Annotated[
-    int, typer.Option(min=1, help="Longest text, in tokens; it is complete within that.", rich_help_panel=MODEL)
+    int,
+    typer.Option(
+        metavar="N", min=1, help="Longest text, in tokens; it is complete within that.", rich_help_panel=MODEL
+    ),
 ]
-Temperature = Annotated[float, typer.Option(min=0.0, help="0 takes the likeliest token.", rich_help_panel=MODEL)]
-TopK = Annotated[int | None, typer.Option(min=1, help="Sample among the k likeliest tokens.", rich_help_panel=MODEL)]
+Temperature = Annotated[
+    float, typer.Option(metavar="T", min=0.0, help="0 takes the likeliest token.", rich_help_panel=MODEL)
+]
+TopK = Annotated[
+    int | None, typer.Option(metavar="K", min=1, help="Sample among the k likeliest tokens.", rich_help_panel=MODEL)
+]
 TopP = Annotated[
     float | None,
     typer.Option(
-        min=0.0, max=1.0, help="Sample among the likeliest tokens of this total probability.", rich_help_panel=MODEL
+        metavar="P",
+        min=0.0,
+        max=1.0,
+        help="Sample among the likeliest tokens of this total probability.",
+        rich_help_panel=MODEL,
     ),
 ]
-Seed = Annotated[int, typer.Option(min=0, help="The same seed gives the same text.", rich_help_panel=MODEL)]
+Seed = Annotated[
+    int, typer.Option(metavar="N", min=0, help="The same seed gives the same text.", rich_help_panel=MODEL)
+]
 
 
 def show_version(wanted: bool) -> None:
@@ -181,19 +268,19 @@ def show_version(wanted: bool) -> None:
 @app.callback()
 def main(
     version: Annotated[
-        bool, typer.Option("--version", callback=show_version, is_eager=True, help="The same as `version`.")
+        bool, typer.Option("--version", metavar="", callback=show_version, is_eager=True, help="The same as `version`.")
     ] = False,
 ) -> None:
     pass
 
 
-@app.command("demo", epilog=EPILOG_DEMO)
+@app.command("demo", cls=Command, epilog=EPILOG_DEMO)
 def demo_command(
     model: Model = "smollm2",
     seed: Seed = 0,
     temperature: Temperature = 0.0,
     max_tokens: MaxTokens = 120,
-    as_json: Annotated[bool, typer.Option("--json", help="Events as JSON lines, for machines.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", metavar="", help="Events as JSON lines, for machines.")] = False,
 ) -> None:
     """Show the main job: a schema, a small model's constrained answer as it is written, and the validated object.
 
@@ -206,7 +293,7 @@ def demo_command(
     raise typer.Exit(demo(model, sampling, as_json=as_json))
 
 
-@app.command("generate", epilog=EPILOG_GENERATE)
+@app.command("generate", cls=Command, epilog=EPILOG_GENERATE)
 def generate_command(
     prompt: Annotated[str, typer.Argument(metavar="PROMPT", help="What to ask; - reads standard input.")],
     schema: Annotated[
@@ -215,13 +302,18 @@ def generate_command(
     regex: Annotated[
         str | None, typer.Option(metavar="PATTERN", help="A pattern that the whole text must match.")
     ] = None,
+    free: Annotated[
+        bool, typer.Option("--free", metavar="", help="Let the text be free: nothing is enforced.")
+    ] = False,
     model: Model = "smollm2",
     max_tokens: MaxTokens = 256,
     temperature: Temperature = 0.0,
     top_k: TopK = None,
     top_p: TopP = None,
     seed: Seed = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Events as JSON lines, the last one the result.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", metavar="", help="Events as JSON lines, the last one the result.")
+    ] = False,
     regex_dialect: RegexDialect = "python",
     key_order: KeyOrder = None,
     whitespace: Whitespace = None,
@@ -238,30 +330,53 @@ def generate_command(
 
     if schema is not None and regex is not None:
         raise typer.BadParameter("give --schema or --regex, not both")
+    if free and (schema is not None or regex is not None):
+        raise typer.BadParameter("--free enforces nothing: leave it out, or --schema and --regex")
+    if not free and schema is None and regex is None:
+        raise typer.BadParameter("give --schema FILE or --regex PATTERN; for a free text, say --free")
     if schema == prompt == "-":
         raise typer.BadParameter("standard input can be the schema or the prompt, not both")
     options = chosen(
         regex_dialect=regex_dialect, key_order=key_order, whitespace=whitespace, numbers=numbers, escapes=escapes,
         formats=formats, dialect=dialect, on_unsupported=on_unsupported, registry=registry_of(registry or []),
     )  # fmt: skip
-    source = schema_source(schema) if schema is not None else regex_source(regex) if regex is not None else None
+    source = (
+        schema_source(schema, registry or [])
+        if schema is not None
+        else regex_source(regex)
+        if regex is not None
+        else None
+    )
     sampling = Sampling(max_tokens=max_tokens, temperature=temperature, top_k=top_k, top_p=top_p, seed=seed)
     raise typer.Exit(generate(prompt_of(prompt), source, options, model, sampling, as_json=as_json))
 
 
-@app.command("check", epilog=EPILOG_CHECK)
+@app.command("check", cls=Command, epilog=EPILOG_CHECK)
 def check_command(
     specs: Annotated[
-        list[str] | None, typer.Argument(metavar="SPEC", help="JSON Schema files; - reads standard input.")
+        list[str] | None,
+        typer.Argument(metavar="SPEC", help="JSON Schema files, or folders of them; - reads standard input."),
     ] = None,
     regex: Annotated[
         list[str] | None, typer.Option(metavar="PATTERN", help="A regular expression to check; may be repeated.")
     ] = None,
-    report: Annotated[bool, typer.Option("--report", help="Say of each keyword whether it is enforced.")] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="Notes count too, and more is looked for.")] = False,
+    report: Annotated[
+        bool, typer.Option("--report", metavar="", help="Say of each keyword whether it is enforced.")
+    ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", metavar="", help="Notes count too, and more is looked for.")
+    ] = False,
     profile: Annotated[
         Literal["openai-strict"] | None,
-        typer.Option(help="Also find what a hosted service would refuse.", rich_help_panel=SCHEMA),
+        typer.Option(
+            metavar="SERVICE",
+            help="Also find what a hosted service would refuse: openai-strict.",
+            rich_help_panel=SCHEMA,
+        ),
+    ] = None,
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(metavar="CODE", help="Accept the findings of this code; may be repeated."),
     ] = None,
     output_format: CheckFormats = "text",
     regex_dialect: RegexDialect = "python",
@@ -278,22 +393,30 @@ def check_command(
 
     Exit code: 0 clean, 1 errors or warnings (with --strict also notes), 2 wrong usage.
     """
-    from constrain.cli.check import check
-    from constrain.cli.source import regex_source, registry_of, schema_source
+    from constrain.cli.check import check, check_codes
+    from constrain.cli.source import regex_source, registry_of, schema_sources, without_repeats
 
     if not specs and not regex:
         raise typer.BadParameter("name at least one schema file, or give --regex", param_hint="SPEC")
+    check_codes(ignore or [])
+    faults: list[Source] = []
     options = chosen(
         regex_dialect=regex_dialect, key_order=key_order, whitespace=whitespace, numbers=numbers, escapes=escapes,
-        formats=formats, dialect=dialect, on_unsupported=on_unsupported, registry=registry_of(registry or []),
+        formats=formats, dialect=dialect, on_unsupported=on_unsupported,
     )  # fmt: skip
-    sources = [schema_source(name) for name in specs or []] + [regex_source(pattern) for pattern in regex or []]
+    sources = schema_sources(specs or [], registry or [])
+    documents = registry_of(registry or [], faults)
+    options |= {} if documents is None else {"registry": documents}
+    sources = [*without_repeats(faults, sources), *sources, *map(regex_source, regex or [])]
     raise typer.Exit(
-        check(sources, options, profile=profile, report=report, output_format=output_format, strict=strict)
-    )
+        check(
+            sources, options, profile=profile, report=report, output_format=output_format, strict=strict,
+            ignore=frozenset(ignore or []),
+        )
+    )  # fmt: skip
 
 
-@app.command("match", epilog=EPILOG_MATCH)
+@app.command("match", cls=Command, epilog=EPILOG_MATCH)
 def match_command(
     arguments: Annotated[
         list[str] | None,
@@ -311,6 +434,7 @@ def match_command(
     spelling: Annotated[
         Literal["any", "canonical"],
         typer.Option(
+            metavar="SPELLING",
             help="any: every spelling of a JSON value; canonical: only what a decoder writes by default.",
             rich_help_panel=SPELLING,
         ),
@@ -349,12 +473,12 @@ def match_command(
         formats=formats, dialect=dialect, on_unsupported=on_unsupported, registry=registry_of(registry or []),
         spelling="any" if spelling == "any" else None,
     )  # fmt: skip
-    source = schema_source(spec_name) if spec_name is not None else regex_source(regex or "")
+    source = schema_source(spec_name, registry or []) if spec_name is not None else regex_source(regex or "")
     name, content = text_of(given[0] if given else None, text)
     raise typer.Exit(match(source, options, name, content, as_json=output_format == "json"))
 
 
-@app.command("version")
+@app.command("version", cls=Command)
 def version_command() -> None:
     """Print the version of constrain, and of what it runs on."""
     from constrain.cli.version import version_lines

@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from textwrap import wrap
 from typing import Any
 from urllib.parse import quote
 
-from rich.table import Table
+from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
 from constrain.cli.check import Checked, CheckFormat
@@ -32,6 +33,9 @@ STATUSES: tuple[Status, ...] = ("refused", "approximated", "annotation", "enforc
 SHOWN_NOTES = 3
 """How many notes of one code are shown for one file, unless strict."""
 
+LEAST_REASON = 40
+"""How many columns a reason has at least, however long the places are."""
+
 SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
@@ -42,9 +46,14 @@ def print_text(checked: Sequence[Checked], *, strict: bool, report: bool) -> Non
     """Findings, a line for each specification, and a line for all of them."""
     for one in checked:
         _print_one(one, strict, report)
-    if len(checked) > 1:
-        clean = sum(one.is_clean(strict) for one in checked)
-        stdout().print(f"{len(checked)} specifications: {clean} clean, {len(checked) - clean} with findings")
+    clean = sum(one.is_clean(strict) for one in checked)
+    what = "specification" if len(checked) == 1 else "specifications"
+    said = f"{len(checked)} {what}: {clean} clean, {len(checked) - clean} with findings"
+    stdout().print(said + _ignored(sum(one.ignored for one in checked)))
+
+
+def _ignored(number: int) -> str:
+    return f", {number} finding{'s' if number != 1 else ''} ignored" if number else ""
 
 
 def _print_one(checked: Checked, strict: bool, report: bool) -> None:
@@ -60,9 +69,9 @@ def _print_one(checked: Checked, strict: bool, report: bool) -> None:
         if number > SHOWN_NOTES:
             print_styled(f"{name}: note: {code}: {number - SHOWN_NOTES} more; --strict shows all", SEVERITY_STYLES)
     if checked.is_clean(strict) and checked.report is not None:
-        print_styled(f"{name}: ok{summary(checked.report)}", {": ok": "bold green"})
+        print_styled(f"{name}: ok{summary(checked.report)}{_ignored(checked.ignored)}", {": ok": "bold green"})
     elif (said := counted(checked.findings)) and len(checked.findings) > 1:
-        print_styled(f"{name}: {said}", {})
+        print_styled(f"{name}: {said}{_ignored(checked.ignored)}", {})
     if report and checked.report is not None and len(checked.report):
         _print_report(checked.report)
 
@@ -92,13 +101,23 @@ def _print_report(report: Report) -> None:
         if not entries:
             continue
         stdout().print(Text(f"\n{status} ({len(entries)})", style=STATUS_STYLES[status]))
-        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-        for heading in ("  keyword", "at", "reason"):
-            table.add_column(heading, overflow="fold")
-        for entry in entries:
-            reason = f"{entry.reason} ({entry.direction})" if entry.direction else entry.reason
-            table.add_row(*(Text(visible(cell)) for cell in (f"  {entry.keyword}", entry.path, reason)))
-        stdout().print(table, soft_wrap=False)
+        reasons = [f"{entry.reason} ({entry.direction})" if entry.direction else entry.reason for entry in entries]
+        rows = [(f"  {entry.keyword}", entry.path, reason) for entry, reason in zip(entries, reasons, strict=True)]
+        shown = [[visible(cell) for cell in (row if any(reasons) else row[:2])] for row in rows]
+        _print_table(("  keyword", "at", "reason"), shown)
+
+
+def _print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Columns as wide as what stands in them; only the reason wraps: a place that breaks cannot be copied."""
+    widths = [max(cell_len(cell) for cell in column) for column in zip(headings[: len(rows[0])], *rows, strict=True)]
+    margin = sum(width + 2 for width in widths[:2])
+    room = max(stdout().width - margin, LEAST_REASON)
+    for number, (keyword, at, *reason) in enumerate([headings[: len(rows[0])], *rows]):
+        first, *others = wrap(reason[0], room) if reason and reason[0] else [""]
+        line = "  ".join((set_cell_size(keyword, widths[0]), set_cell_size(at, widths[1]), first))
+        stdout().print(Text(line.rstrip(), style="bold" if number == 0 else ""))
+        for other in others:
+            stdout().print(Text(" " * margin + other))
 
 
 # ---------------------------------------------------------------- for machines
@@ -112,12 +131,14 @@ def print_as_json(checked: Sequence[Checked], *, strict: bool, report: bool) -> 
             "version": JSON_VERSION,
             "clean": all(one.is_clean(strict) for one in checked),
             "counts": count(finding for one in checked for finding in one.findings),
+            "ignored": sum(one.ignored for one in checked),
             "specifications": [
                 {
                     "source": one.source.name,
                     "kind": one.source.kind,
                     "clean": one.is_clean(strict),
                     "findings": [finding.to_json() for finding in one.findings],
+                    "ignored": one.ignored,
                     "report": None if one.report is None else one.report.to_json(),
                 }
                 for one in checked

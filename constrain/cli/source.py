@@ -1,6 +1,7 @@
 """What the user names on the command line, read: specifications and texts, from files, standard input or arguments.
 
 A name that is not there is wrong usage (exit 2); a file that is there but cannot be used is a finding (exit 1).
+A schema's file that a registry holds too has the URI that it has there, so that its references find their neighbours.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -28,15 +29,24 @@ LOOKS_LIKE_A_PATH = re.compile(r"(?:~|\.{1,2})?/?[\w.\-+/]*\w\.[A-Za-z]\w{0,7}",
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A specification's text: `name` is what messages call it, `fault` why it cannot even be read as text."""
+    """A specification's text: `name` is what messages call it, `fault` why it cannot even be read as text.
+
+    `base_uri` is where the relative references of a schema start.
+    """
 
     name: str
     kind: Literal["json_schema", "regex"]
     text: str
     fault: ConstrainError | None = None
     is_file: bool = False
+    base_uri: str = ""
 
-    def compile(self, options: dict[str, Any]) -> Specification:
+    def schema_options(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Those of `options` that `json_schema` takes, and where this schema stands."""
+        wanted = {name: value for name, value in options.items() if name != "regex_dialect"}
+        return {**wanted, "base_uri": self.base_uri} if self.base_uri else wanted
+
+    def compile(self, options: Mapping[str, Any]) -> Specification:
         """The specification; raises SpecificationError or LimitExceeded."""
         import constrain
 
@@ -44,15 +54,55 @@ class Source:
             raise self.fault
         if self.kind == "regex":
             return constrain.regex(self.text, dialect=options.get("regex_dialect", "python"))
-        wanted = {name: value for name, value in options.items() if name != "regex_dialect"}
-        return constrain.json_schema(self.text, **wanted)
+        return constrain.json_schema(self.text, **self.schema_options(options))
 
 
-def schema_source(name: str) -> Source:
-    """A JSON Schema file, or standard input for `-`."""
-    content = read_bytes(name, "SPEC")
+def schema_sources(names: Sequence[str], registry: Sequence[str] = ()) -> list[Source]:
+    """The JSON Schemas that are named: files, folders (all `.json` files in them), standard input (once)."""
+    if list(names).count(STDIN) > 1:
+        raise typer.BadParameter("standard input can be read once", param_hint="SPEC")
+    files: list[str] = []
+    for name in names:
+        inside = files_in(name) if name != STDIN and is_folder(name) else [name]
+        if not inside:
+            raise typer.BadParameter(f"the folder {name!r} holds no .json file", param_hint="SPEC")
+        files += inside
+    return [schema_source(name, registry) for name in files]
+
+
+def without_repeats(faults: Sequence[Source], sources: Sequence[Source]) -> list[Source]:
+    """Those faults of a registry that checking the sources does not find by itself, one for each file."""
+    named = {Path(source.name).resolve() for source in sources if source.is_file}
+    kept: dict[Path, Source] = {}
+    for fault in faults:
+        path = Path(fault.name).resolve()
+        if path not in named or is_json(fault.text):  # as JSON it is checked; what is wrong is its part in the registry
+            kept.setdefault(path, fault)
+    return [*kept.values()]
+
+
+def is_json(text: str) -> bool:
+    from constrain.frontends.json_schema.document import parse
+
     try:
-        return Source(shown_name(name), "json_schema", content.decode("utf-8-sig"), is_file=name != STDIN)
+        parse(text)
+    except ConstrainError:
+        return False
+    return True
+
+
+def files_in(folder: str) -> list[str]:
+    """Every `.json` file in a folder, at any depth."""
+    return [str(path) for path in sorted(Path(folder).rglob("*")) if path.suffix.lower() == ".json" and path.is_file()]
+
+
+def schema_source(name: str, registry: Sequence[str] = ()) -> Source:
+    """A JSON Schema file, or standard input for `-`; `registry` as the user names it."""
+    content = read_bytes(name, "SPEC")
+    base_uri = "" if name == STDIN else registered_uri(Path(name), registry)
+    try:
+        text = content.decode("utf-8-sig")
+        return Source(shown_name(name), "json_schema", text, is_file=name != STDIN, base_uri=base_uri)
     except UnicodeDecodeError as error:
         fault = InvalidSpecification(
             "the file is not UTF-8 text", at=f"byte {error.start}", help="save the file as UTF-8"
@@ -65,27 +115,74 @@ def regex_source(pattern: str) -> Source:
     return Source("--regex", "regex", pattern)
 
 
-def registry_of(given: Sequence[str]) -> dict[str, Any] | None:
+def registered_uri(path: Path, registry: Sequence[str]) -> str:
+    """The URI of a file in the registry that the user names, or "" if it is not there."""
+    from constrain.frontends.json_schema.registry import uri_in
+
+    try:
+        path = path.resolve()
+        for argument in registry:
+            uri, _, file = argument.rpartition("=")
+            folder = Path(argument).resolve()
+            if folder.is_dir() and path.is_relative_to(folder):
+                return uri_in(folder, path)
+            if path == folder:
+                return quote(path.name)
+            if uri and path == Path(file).resolve():
+                return uri.partition("#")[0]
+    except (OSError, ValueError):
+        pass
+    return ""
+
+
+def registry_of(given: Sequence[str], faults: list[Source] | None = None) -> dict[str, Any] | None:
     """The documents that references may lead to, by URI: from folders, files, and URI=FILE; None if none is given.
+
+    What cannot be used is added to `faults`, each with its `fault`, and left out; without `faults` it is raised.
 
     Raises:  InvalidSpecification: a file that is no schema, or two documents under one name.
     """
     documents: dict[str, Any] = {}
+
+    def refuse(path: Path, error: ConstrainError) -> None:
+        if faults is None:
+            raise error
+        faults.append(_faulty(path, error))
+
     for argument in given:
-        for uri, document in _registered(argument).items():
+        try:
+            registered = _registered(argument, refuse)
+        except ConstrainError as error:
+            refuse(Path(argument.rpartition("=")[2] if not Path(argument).exists() else argument), error)
+            continue
+        for uri, document in registered.items():
             if uri in documents:
-                raise InvalidSpecification(f"--registry names two documents {uri!r}", help="leave one of them out")
-            documents[uri] = document
+                twice = InvalidSpecification(f"--registry names two documents {uri!r}", help="leave one of them out")
+                refuse(Path(argument), twice)
+            else:
+                documents[uri] = document
     return documents or None
 
 
-def _registered(argument: str) -> dict[str, Any]:
+def _faulty(path: Path, error: ConstrainError) -> Source:
+    """What is wrong with a file of the registry, as a specification that has it; the message need not name the file."""
+    name = str(path)
+    try:
+        content = path.read_bytes() if path.is_file() and path.stat().st_size <= LIMIT_BYTES else b""
+    except OSError:
+        content = b""
+    error.message = error.message.removeprefix(f"{name}: ")
+    error.at = (error.at or "").removeprefix(name).lstrip(":, ") or None
+    return Source(name, "json_schema", content.decode("utf-8-sig", "replace"), error, is_file=path.is_file())
+
+
+def _registered(argument: str, refuse: Callable[[Path, ConstrainError], None]) -> dict[str, Any]:
     from constrain.frontends.json_schema.registry import read_document, read_folder
 
     try:
         path = Path(argument)
         if path.is_dir():
-            return read_folder(path)
+            return read_folder(path, refuse)
         if path.exists():
             return {quote(path.name): read_document(path)}
     except (OSError, ValueError):  # longer than a path may be, or with a NUL
@@ -145,6 +242,13 @@ def is_file(name: str) -> bool:
     try:
         return Path(name).is_file()
     except (OSError, ValueError):  # longer than a path may be, or with a NUL: a text
+        return False
+
+
+def is_folder(name: str) -> bool:
+    try:
+        return Path(name).is_dir()
+    except (OSError, ValueError):
         return False
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from constrain.errors import ConstrainError, PatternError, SpecificationError, UnsupportedKeyword, shorten
+from constrain.errors import ConstrainError, PatternError, SpecificationError
 from constrain.linting.finding import Finding, Severity
 from constrain.report import Entry, Report
 
@@ -16,16 +16,14 @@ def error_findings(error: ConstrainError) -> Iterator[Finding]:
     """One finding for each problem that `error` carries; its code is the name of an error class."""
     code = type(error).__name__
     problems = error.problems if isinstance(error, SpecificationError) else ()
-    if isinstance(error, UnsupportedKeyword) or len(problems) > 1:
+    if problems:
         for problem in problems:
-            message = f"{problem.keyword!r} {problem.reason}"
-            yield Finding(problem.kind, "error", message, at=problem.path, keyword=problem.keyword, help=problem.help)
+            keyword = problem.keyword or None
+            yield Finding(problem.kind, "error", problem.said, at=problem.path, keyword=keyword, help=problem.help)
         return
     message, at = error.message, error.at
     if isinstance(error, PatternError) and at is None:
         at = f"{AT_POSITION}{error.position}"
-    elif isinstance(error, PatternError):  # the place is that of the keyword
-        message = f"{message} at position {error.position} of {shorten(repr(error.pattern))}"
     yield Finding(code, "error", message, at=at, expected=error.expected, help=error.help)
 
 

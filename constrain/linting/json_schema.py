@@ -20,7 +20,7 @@ from constrain.linting.object_rules import Names
 from constrain.linting.places import Place, walk
 from constrain.linting.profile import Profile
 from constrain.linting.reference_rules import unreachable, unreachable_findings
-from constrain.linting.string_rules import pattern_findings, unbounded_findings
+from constrain.linting.string_rules import BOUNDED_BY, pattern_findings, unbounded_findings
 from constrain.linting.value_rules import duplicate_findings, emptiness_finding, value_findings
 from constrain.report import Report
 
@@ -43,7 +43,12 @@ def schema_findings(
         found += old_form_findings(old)
     unreached = unreachable(places)
     found += unreachable_findings(places, unreached)
-    found += _of_shapes(shelf, options, places, strict)
+    of_shapes = _of_shapes(shelf, options, places, strict)
+    found += [
+        finding
+        for finding in of_shapes
+        if profile is None or finding.code not in BOUNDED_BY or profile.takes(BOUNDED_BY[finding.code])
+    ]
     if profile is not None:
         found += profile.findings(places)
     return found

@@ -11,6 +11,7 @@ from constrain.frontends.json_schema.formats import EXCLUDES_NOTHING, FORMATS
 from constrain.frontends.json_schema.formats import NUMBER_FORMATS as ENFORCED_OF_NUMBERS
 from constrain.frontends.json_schema.keywords import KEYWORDS, suggestion
 from constrain.frontends.json_schema.resources import DIRECT, NAMED
+from constrain.linting.borrowed_keywords import meant_by
 from constrain.linting.finding import Finding
 from constrain.linting.places import Place
 from constrain.linting.rules import found
@@ -98,6 +99,21 @@ def _unknown(place: Place, keyword: str) -> Iterator[Finding]:
             "misspelt-keyword" if asserts else "misspelt-annotation", place.path,
             f"{keyword!r} is not a keyword, and is ignored",
             keyword=keyword, help=f"did you mean {meant!r}?",
+        )  # fmt: skip
+        return
+    borrowed = [
+        word
+        for word in meant_by(keyword, types_of(place))
+        if word in dialect.known
+        and word not in place.keywords
+        and _fits(word, place.keywords[keyword])
+        and not isinstance(place.keywords[keyword], Mapping)
+    ]
+    if borrowed:
+        yield found(
+            "borrowed-keyword", place.path, f"{keyword!r} is not a keyword, and is ignored",
+            keyword=keyword, help=f"did you mean {' or '.join(map(repr, borrowed))}?"
+            + (" It is a list of names, beside 'properties'" if borrowed == ["required"] else ""),
         )  # fmt: skip
     elif not keyword.startswith("$"):
         yield found(

@@ -18,7 +18,6 @@ from constrain.frontends.json_schema.keywords import suggestion
 from constrain.frontends.json_schema.scopes import Scope
 from constrain.frontends.json_schema.values import has_surrogate
 from constrain.grammar import regular
-from constrain.grammar.terms import Regular
 from constrain.linting.finding import Finding
 from constrain.linting.places import BRANCHES, Place
 from constrain.linting.rules import found
@@ -193,20 +192,20 @@ def _shown(name: str) -> str:
 
 def _finds(pattern: str, name: str) -> bool:
     """True if `name` may match `pattern`."""
-    term = parsed(pattern)
-    if term is None:
+    read = parsed(pattern)
+    if read is None:
         return True
     try:
-        return not has_surrogate(name) and regular.matches(term, name)
+        return not has_surrogate(name) and regular.matches(read.regular, name)
     except ConstrainError:
         return True
 
 
 @lru_cache(maxsize=2048)
-def parsed(pattern: str) -> Regular | None:
-    """The strings in which the pattern is found; None if that cannot be said."""
+def parsed(pattern: str) -> regex.ParsedPattern | None:
+    """The strings in which the pattern is found, and how it is read; None if that cannot be said."""
     try:
-        return regex.parse(pattern, dialect="ecma", mode="search")
+        return regex.parse_with_notes(pattern, dialect="ecma", mode="search")
     except (ConstrainError, RecursionError):
         return None
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from constrain.errors import ConstrainError, shorten
+from constrain.frontends.json_schema.keywords import KEYWORDS
 from constrain.frontends.json_schema.values import escape
 from constrain.linting.finding import Finding, Severity
 from constrain.linting.keyword_rules import types_of
@@ -66,6 +67,10 @@ class Profile:
         for place in places:
             yield from check.place(place)
         yield from check.sizes(places)
+
+    def takes(self, keyword: str) -> bool:
+        """True if advice to add `keyword` does not contradict the service's documentation."""
+        return keyword in self.supported
 
     @property
     def rules(self) -> Mapping[str, str]:
@@ -137,7 +142,7 @@ class _Check:
                 yield self._found("refused-keyword", place.path, f"{profile.service} refuses a list in 'items'",
                                   "give one schema for all items, or an object with a member for each",
                                   keyword)  # fmt: skip
-            elif keyword not in profile.supported:
+            elif keyword not in profile.supported and keyword in KEYWORDS:  # a word that is none is a finding anyway
                 yield self._found(
                     "undocumented-keyword", place.path,
                     f"{shorten(repr(keyword))} is not among the keywords that {profile.service} documents",

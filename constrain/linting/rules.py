@@ -22,12 +22,17 @@ class Rule:
 
 
 _KEYWORDS = (
-    Rule("misspelt-keyword", "warning", "a keyword that does not exist, one edit away from one that does"),
+    Rule(
+        "misspelt-keyword", "warning", "a keyword that does not exist, one edit, case or mark away from one that does"
+    ),
     Rule("misspelt-annotation", "note", "the same, where what was meant only describes"),
     Rule(
         "foreign-keyword",
         "warning",
         "a keyword of OpenAPI or of draft 3 that asserts something there, and nothing here",
+    ),
+    Rule(
+        "borrowed-keyword", "warning", "what other tools call a keyword, such as `regex` for `pattern`: it is ignored"
     ),
     Rule("unknown-keyword", "note", "a keyword that no dialect has"),
     Rule("other-dialect-keyword", "warning", "an assertion of another dialect than the schema names: it is ignored"),
@@ -66,6 +71,10 @@ _VALUES = (
 _STRINGS = (
     Rule("pattern-matches-nothing", "warning", "a pattern that no string matches"),
     Rule("pattern-matches-all", "note", "a pattern that every string matches"),
+    Rule(
+        "foreign-pattern", "warning", "a piece of a pattern that means something else in Python or Perl, such as `\\Z`"
+    ),
+    Rule("old-pattern", "note", "a pattern that is read without the flag `u`, since it does not parse with it"),
     Rule("unanchored-pattern", "note", "a pattern without anchors, which is searched for, not matched as a whole"),
     Rule("unbounded-string", "note", "a string without an upper bound of its length", only_strict=True),
     Rule("unbounded-array", "note", "an array without `maxItems`", only_strict=True),

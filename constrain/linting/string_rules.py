@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from constrain.errors import ConstrainError, shorten
+from constrain.frontends import regex
 from constrain.frontends.json_schema.questions import Questions
 from constrain.frontends.json_schema.shapes import ArrayShape, Child
 from constrain.grammar import regular
@@ -17,6 +18,9 @@ from constrain.linting.rules import found
 
 ANCHORS = re.compile(r"(?<!\\)(?:\\\\)*(?:[\^$]|\\[bB]|\(\?[=!<])")
 REPEATED_CLASS = re.compile(r"(?:\]|\\[dws]|\))(?:[+*]|\{\d+(?:,\d*)?\})")
+
+BOUNDED_BY = {"unbounded-string": "maxLength", "unbounded-array": "maxItems"}
+"""The keyword that the help of a finding advises."""
 
 
 def pattern_findings(place: Place) -> Iterator[Finding]:
@@ -37,10 +41,22 @@ def pattern_findings(place: Place) -> Iterator[Finding]:
                 yield from _pattern(text, place.at("patternProperties", text), None, "name")
 
 
+def _dialect(pattern: regex.ParsedPattern, text: str, at: str, keyword: str | None) -> Iterator[Finding]:
+    """What is read otherwise than meant elsewhere; or else, that the pattern is of an old kind."""
+    for trap in pattern.traps:
+        yield found("foreign-pattern", at, f"in the pattern {shorten(repr(text))}, {trap}", keyword=keyword,
+                    help=trap.help)  # fmt: skip
+    if pattern.annex_b and not pattern.traps:
+        yield found("old-pattern", at, f"the pattern {shorten(repr(text))} is {pattern.notes[0]}", keyword=keyword,
+                    help="correct it, so that every reader of ECMA-262 takes it alike")  # fmt: skip
+
+
 def _pattern(text: str, at: str, keyword: str | None, what: str) -> Iterator[Finding]:
-    term = parsed(text)
-    if term is None:
+    pattern = parsed(text)
+    if pattern is None:
         return
+    yield from _dialect(pattern, text, at, keyword)
+    term = pattern.regular
     try:
         nothing, everything = regular.is_empty(term), regular.is_empty(Not(term))
     except ConstrainError:

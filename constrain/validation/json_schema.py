@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, Literal, TypeVar
 
-from ..errors import ConstrainError, InvalidSpecification, LimitExceeded, ReferenceNotFound, shorten
+from ..errors import ConstrainError, InvalidSpecification, LimitExceeded, ReferenceNotFound, shorten, shown
 from .json_schema_references import resolver_of
 from .json_values import NotJson, exact_value, is_integer, is_number, is_written_as_integer, parse_json
 from .verdict import PASSED, Failure, Verdict, pointer
@@ -33,6 +33,9 @@ Formats = Literal["known", "annotation"]
 _Result = TypeVar("_Result")
 
 MAX_FAILURES = 100
+SHOWN_VALUE = 40
+"""How many characters of a value begin a message."""
+
 CACHED_JUDGES = 256
 
 DIALECT_URIS = {
@@ -64,14 +67,15 @@ def validate(
     dialect: str | None = None,
     formats: Formats = "known",
     registry: Mapping[str, Any] | None = None,
+    base_uri: str = "",
 ) -> Verdict:
     """Judge one value. `str` and `bytes` are JSON text, everything else a Python value (for a string, see `Judge`).
 
     Raises:  InvalidSpecification, PatternError, ReferenceNotFound: what is wrong with the schema.
     Cost:    the judge of a schema is kept, found again by the schema's text: O(schema) to find, then `jsonschema`.
     """
-    if registry:
-        judge = Judge(schema, dialect=dialect, formats=formats, registry=registry)
+    if registry or base_uri:
+        judge = Judge(schema, dialect=dialect, formats=formats, registry=registry, base_uri=base_uri)
     else:
         judge = _judge(_text_of(schema), dialect, formats)
     return judge.text(value_or_text) if isinstance(value_or_text, str | bytes) else judge.value(value_or_text)
@@ -110,7 +114,8 @@ class Judge:
     """Judges values under one schema; immutable, safe to share between threads.
 
     Args:    schema: an object, a boolean, or JSON text of one. registry: URI → schema, for references elsewhere.
-             formats: "known" checks the formats of `json_schema_formats`, "annotation" none.
+             formats: "known" checks the formats of `json_schema_formats`, "annotation" none. base_uri: where relative
+             references start, unless the schema has an identifier of its own.
     """
 
     def __init__(
@@ -120,13 +125,14 @@ class Judge:
         dialect: str | None = None,
         formats: Formats = "known",
         registry: Mapping[str, Any] | None = None,
+        base_uri: str = "",
     ):
         exact = _exact_schema(schema)
         if not isinstance(exact, dict | bool):
             raise InvalidSpecification(f"{shorten(exact)} is not a schema", expected="an object or a boolean")
         documents = {uri.rstrip("#"): _exact_schema(document) for uri, document in (registry or {}).items()}
         dialects = _dialects()
-        self._validator = _translated(lambda: dialects.validator(exact, dialect, formats, documents))
+        self._validator = _translated(lambda: dialects.validator(exact, dialect, formats, documents, base_uri))
 
     def text(self, text: str | bytes) -> Verdict:
         """Judge the value that a JSON text spells."""
@@ -150,10 +156,19 @@ class Judge:
         found: list[Failure] = []
         for error in self._validator.iter_errors(value):
             keyword = str(error.validator) if error.validator is not None else "false"
-            found.append(Failure(pointer(list(error.absolute_path)), keyword, shorten(error.message)))
+            found.append(Failure(pointer(list(error.absolute_path)), keyword, _said(error.message, error.instance)))
             if len(found) == MAX_FAILURES:
                 break
         return tuple(found)
+
+
+def _said(message: str, value: Any) -> str:
+    """`jsonschema`'s message, with the value that it begins with as JSON, and cut so that what follows is seen."""
+    written = shown(value)
+    if not message.startswith(written):
+        return shorten(message)
+    text = _write(value)
+    return shorten((text if len(text) <= SHOWN_VALUE else text[: SHOWN_VALUE - 1] + "…") + message[len(written) :])
 
 
 def _translated(run: Callable[[], _Result]) -> _Result:
@@ -246,8 +261,10 @@ class _Dialects:
             return self.classes.get(str(schema["$schema"]).rstrip("#"), default)
         return default
 
-    def validator(self, schema: Any, dialect: str | None, formats: str, documents: Mapping[str, Any]) -> Any:
-        """A validator at the root of `schema`."""
+    def validator(
+        self, schema: Any, dialect: str | None, formats: str, documents: Mapping[str, Any], base_uri: str
+    ) -> Any:
+        """A validator at the root of `schema`, which comes from `base_uri`."""
         if dialect is not None:
             default = self.classes[_dialect_uri(dialect)]
         else:
@@ -257,7 +274,7 @@ class _Dialects:
         if self._asserts_formats(schema, documents):
             formats = "known"
         checker = _format_checker(cls.SPECIFICATION.name in BEFORE_IDNA) if formats == "known" else None
-        resolver = resolver_of(cls.SPECIFICATION.create_resource(schema), registry)
+        resolver = resolver_of(cls.SPECIFICATION.create_resource(schema), registry, base_uri)
         return cls(schema, format_checker=checker, registry=registry, _resolver=resolver)
 
     def _registry(self, documents: Mapping[str, Any], default: Any) -> Any:

@@ -73,6 +73,12 @@ def additional_properties(validator: Any, subschema: Any, instance: Any, schema:
                 yield from validator.descend(instance[name], subschema, path=name)
 
 
+def required(validator: Any, names: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
+    if isinstance(instance, dict):
+        missing = [name for name in names if name not in instance]
+        yield from (ValidationError(f"{shorten(name)!r} is required and missing") for name in missing)
+
+
 def _undeclared(instance: Mapping[str, Any], schema: Mapping[str, Any]) -> list[str]:
     declared, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
     return [name for name in instance if name not in declared and not any(found(one, name) for one in patterns)]
@@ -271,6 +277,7 @@ def _indices_here(validator: Any, instance: list[Any], schema: Mapping[str, Any]
 
 
 COMMON: Mapping[str, Keyword] = {
+    "required": required,
     "pattern": pattern_,
     "patternProperties": pattern_properties,
     "additionalProperties": additional_properties,

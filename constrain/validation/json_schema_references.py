@@ -92,11 +92,15 @@ def _is_dynamic(registry: Any, base: str, name: str) -> bool:
         return False
 
 
-def resolver_of(root: Any, registry: Any) -> ScopedResolver:
-    """A resolver that stands at `root`, a resource, and knows the metaschemas and what `registry` holds."""
+def resolver_of(root: Any, registry: Any, base_uri: str = "") -> ScopedResolver:
+    """A resolver that stands at `root`, which comes from `base_uri`, and knows the metaschemas and `registry`."""
     from jsonschema_specifications import REGISTRY
 
-    plain = REGISTRY.combine(registry).resolver_with_root(root)
+    known = REGISTRY.combine(registry)
+    if base_uri:
+        uri = urljoin(base_uri, root.id() or "")
+        return ScopedResolver(uri, known.with_resource(uri, root))
+    plain = known.resolver_with_root(root)
     return ScopedResolver(plain._base_uri, plain._registry)
 
 

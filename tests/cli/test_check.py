@@ -60,6 +60,7 @@ order.json:10:28: note: unanchored-pattern: the pattern '[a-z]+' has no anchor: 
   at: #/additionalProperties
   help: write '^(?:[a-z]+)$' if the whole string is meant
 order.json: 5 warnings, 1 note
+1 specification: 0 clean, 1 with findings
 """
 
 PROFILE = """{"type": "object",
@@ -84,6 +85,7 @@ p.json:3:2: error: openai-strict/refused-keyword: OpenAI refuses 'oneOf'
   at: #
   help: write 'anyOf' with branches that exclude each other
 p.json: 3 errors
+1 specification: 0 clean, 1 with findings
 """
 
 BROKEN = '{"properties": {"a": {"$ref": "#/nowhere"}},\n "required": ["a"], "itmes": {}}'
@@ -97,7 +99,7 @@ EMPTY = """{
 
 EMPTY_SAYS = """\
 empty.json:1:1: error: EmptyLanguage: no value satisfies the schema: \
-'b' is required, and no member may have that name at #
+'b' is required, and no member may have that name
     1 | {
         ^
   at: #
@@ -109,6 +111,7 @@ and 'additionalProperties: false' forbids it
   at: #/required/0
   help: declare it in 'properties' there, or do not require it
 empty.json: 1 error, 1 warning
+1 specification: 0 clean, 1 with findings
 """
 
 
@@ -183,7 +186,120 @@ def test_several_files_have_a_line_for_all(folder: Path):
     assert result.stdout.endswith("3 specifications: 2 clean, 1 with findings\n")
 
 
+def test_one_file_has_that_line_too(folder: Path):
+    (folder / "a.json").write_text("{}")
+    assert check("a.json").stdout.endswith("a.json: ok\n1 specification: 1 clean, 0 with findings\n")
+
+
+# ---------------------------------------------------------------- what is accepted
+
+
+def test_findings_of_an_ignored_code_are_counted_and_do_not_fail(folder: Path):
+    (folder / "a.json").write_text('{"type": "string", "colour": 1, "pattern": "[a-z]+"}')
+    plain = check("a.json", "--strict")
+    assert plain.exit_code == 1
+    codes = ("unknown-keyword", "unanchored-pattern", "unbounded-string")
+    ignored = check("a.json", "--strict", *(part for code in codes for part in ("--ignore", code)))
+    assert ignored.exit_code == 0
+    assert ignored.stdout.splitlines()[-1] == "1 specification: 1 clean, 0 with findings, 3 findings ignored"
+    assert not any(f": {code}: " in ignored.stdout for code in codes)
+    some = check("a.json", "--strict", "--ignore", "unknown-keyword")
+    assert some.exit_code == 1 and some.stdout.endswith("1 with findings, 1 finding ignored\n")
+    said = json.loads(check("a.json", "--format", "json", "--ignore", "unknown-keyword").stdout)
+    assert said["ignored"] == said["specifications"][0]["ignored"] == 1
+
+
+def test_a_code_that_no_finding_has_is_wrong_usage(folder: Path):
+    (folder / "a.json").write_text("{}")
+    result = check("a.json", "--ignore", "unbound-string")
+    assert result.exit_code == 2
+    assert "unbounded-string" in " ".join(result.output.replace("│", " ").split())
+    assert check("a.json", "--ignore", "EmptyLanguage", "--ignore", "openai-strict/root").exit_code == 0
+
+
+# ---------------------------------------------------------------- folders and registries
+
+
+@pytest.fixture
+def schemas(folder: Path) -> Path:
+    """A registry with neighbours in a folder of their own, and three files that cannot be used."""
+    (folder / "schemas" / "parts").mkdir(parents=True)
+    for name, text in (
+        ("broken.json", "{"),
+        ("empty.json", ""),
+        ("twice.json", '{"a": 1,\n "b": {"a": 2},\n "a": 3}'),
+        ("person.json", '{"properties": {"home": {"$ref": "parts/home.json"}}}'),
+        ("parts/home.json", '{"items": {"$ref": "street.json"}, "contains": {"$ref": "../person.json"}}'),
+        ("parts/street.json", '{"type": "string"}'),
+    ):
+        (folder / "schemas" / name).write_text(text)
+    return folder / "schemas"
+
+
+@pytest.mark.parametrize("output_format", [*PRINTERS])
+def test_what_is_wrong_in_a_registry_is_found_and_the_rest_is_checked(schemas: Path, output_format: str):
+    result = check("schemas/person.json", "--registry", "schemas", "--format", output_format)
+    assert result.exit_code == 1
+    assert all(name in result.stdout for name in ("broken.json", "empty.json", "twice.json"))
+    if output_format == "text":
+        assert "schemas/person.json: ok (" in result.stdout
+        assert "4 specifications: 1 clean, 3 with findings" in result.stdout
+
+
+def test_a_faulty_file_that_is_checked_itself_is_told_once(schemas: Path):
+    result = check("schemas/broken.json", "schemas/person.json", "--registry", "schemas", "--format", "json")
+    named = [one["source"] for one in json.loads(result.stdout)["specifications"]]
+    assert sorted(named) == [f"schemas/{name}.json" for name in ("broken", "empty", "person", "twice")]
+
+
+def test_two_files_of_a_registry_with_one_identifier_are_a_finding(folder: Path):
+    (folder / "r").mkdir()
+    for name in ("a", "b"):
+        (folder / "r" / f"{name}.json").write_text('{"$id": "urn:x"}')
+    result = check("r", "--registry", "r")
+    assert result.exit_code == 1 and "have the same '$id'" in result.stdout
+    assert "3 specifications: 2 clean, 1 with findings" in result.stdout
+
+
+def test_a_file_in_a_registry_finds_its_neighbours(schemas: Path):
+    for name in ("broken", "empty", "twice"):
+        (schemas / f"{name}.json").unlink()
+    result = check("schemas", "--registry", "schemas")
+    assert result.exit_code == 0, result.stdout
+    assert "3 specifications: 3 clean" in result.stdout
+    assert check("schemas/parts/home.json").exit_code == 1
+    accepted = CliRunner().invoke(app, ["match", "schemas/parts/home.json", '["a"]', "--registry", "schemas"])
+    assert accepted.exit_code == 0, accepted.output
+    rejected = CliRunner().invoke(app, ["match", "schemas/parts/home.json", '["a", 7]', "--registry", "schemas"])
+    assert "7 is not of type 'string', at #/1" in rejected.output
+
+
+def test_a_folder_stands_for_its_files_and_one_without_is_wrong_usage(schemas: Path):
+    assert "6 specifications: " in check("schemas").stdout
+    (schemas / "none").mkdir()
+    assert check("schemas/none").exit_code == 2
+
+
+def test_faults_of_json_have_their_place_and_a_plain_sentence(schemas: Path):
+    said = check("schemas/empty.json", "schemas/twice.json").stdout
+    assert "schemas/empty.json:1:1: error: InvalidSpecification: the schema is empty\n" in said
+    assert "schemas/twice.json:3:2: error: InvalidSpecification: the name 'a' stands twice in one object\n" in said
+
+
 # ---------------------------------------------------------------- the report
+
+
+def test_places_in_the_report_do_not_break_and_empty_reasons_take_no_column(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    names = [f"a_rather_long_name_{i}" for i in range(4)]
+    inner: dict[str, Any] = {"type": "string", "format": "colour", "title": "t"}
+    for name in names:
+        inner = {"properties": {name: inner}}
+    place = "#" + "".join(f"/properties/{name}" for name in reversed(names))
+    said = check("-", "--report", stdin=json.dumps(inner)).stdout
+    annotation, enforced = said.split("\nannotation (1)")[1].split("\nenforced")
+    assert f"  format   {place}  " in annotation and "reason" in annotation
+    assert place in enforced and "reason" not in enforced
 
 
 def test_the_report_is_grouped_by_status_what_is_not_enforced_first():
@@ -220,7 +336,7 @@ def test_json_has_every_field_of_every_finding(folder: Path):
     assert said["version"] == 1 and said["clean"] is False
     assert said["counts"] == {"error": 0, "warning": 5, "note": 1}
     [one] = said["specifications"]
-    assert {*one} == {"source", "kind", "clean", "findings", "report"}
+    assert {*one} == {"source", "kind", "clean", "findings", "ignored", "report"}
     assert one["findings"][0] == {
         "code": "wrong-type-keyword",
         "severity": "warning",

@@ -126,7 +126,7 @@ def test_registries_that_cannot_be_used_are_named(person: str, tmp_path: Path):
         ([str(tmp_path / "none")], 2, "neither a folder nor a file"),
         ([f"urn:x={tmp_path / 'none'}"], 2, "no file"),
         ([f"={person}"], 2, "URI=FILE"),
-        ([f"urn:x={bad}"], 1, "bad.json"),
+        ([f"urn:x={bad}"], 1, "bad.json:1:2: error: "),
         ([person, person], 1, "two documents"),
     ):
         result = invoke("check", person, *[part for path in given for part in ("--registry", path)])
@@ -187,10 +187,59 @@ def test_a_rejection_shows_place_caret_expectation_and_path(person: str, tmp_pat
     result = invoke("match", person, str(answer))
     assert result.exit_code == 1
     lines = result.stdout.splitlines()
-    assert lines[0] == f"{answer}:2:11: rejected: '7' cannot stand here"
+    assert lines[0] == f"{answer}:2:11: rejected: 7 is not of type 'string', at #/name"
     assert lines[1:3] == ['    2 |   "name": 7', "                  ^"]
     assert any(line.startswith("  expected: ") for line in lines)
     assert any(line.startswith("  path: ") and "name" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("schema", "text", "cause"),
+    [
+        ({"required": ["born"], "type": "object"}, "{}", "'born' is required and missing, at #"),
+        ({"properties": {"a": {"required": ["b"], "type": "object"}}}, '{"a": {}}',
+         "'b' is required and missing, at #/a"),
+        ({"uniqueItems": True, "items": {"type": "integer"}}, "[1, 2, 1]", "two items of [1, 2, 1] are equal, at #"),
+        ({"contains": {"const": 3}, "type": "array"}, "[1]", "[1] does not contain items matching the given schema"),
+        ({"additionalProperties": False, "properties": {"a": {}}}, '{"b": 1}', "the name 'b' is not allowed, at #/b"),
+        ({"properties": {"n": {"maximum": 5}}}, '{"n": 7}', "7 is greater than 5, at #/n"),
+    ],
+)  # fmt: skip
+def test_a_rejection_of_whole_json_tells_the_cause(schema: dict[str, Any], text: str, cause: str, tmp_path: Path):
+    path = tmp_path / "schema.json"
+    path.write_text(json.dumps(schema))
+    result = invoke("match", str(path), text)
+    assert result.exit_code == 1
+    assert f": rejected: {cause}" in result.stdout.splitlines()[0]
+    machine = json.loads(invoke("match", str(path), text, "--format", "json").stdout)
+    assert machine["reason"].startswith(cause) and machine["failures"][0].keys() == {"path", "keyword", "message"}
+
+
+def test_a_missing_member_is_told_as_a_person_would(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    members = {"name": {"type": "string"}, "born": {"type": "integer"}, "died": {"type": "integer"}}
+    schema = {"properties": members, "required": [*members], "type": "object", "additionalProperties": False}
+    Path("person.json").write_text(json.dumps(schema))
+    assert invoke("match", "person.json", '{"name": "Ada"}').stdout == (
+        "the text:1:15: rejected: 'born' is required and missing, at #\n"
+        '    1 | {"name": "Ada"}\n'
+        "                      ^\n"
+        "  also: 'died' is required and missing, at #\n"
+        '  expected: a blank or `,"`\n'
+    )
+
+
+def test_a_valid_value_spelt_otherwise_names_the_option_that_takes_it(person: str):
+    for text, option in (
+        ('{"name": "Ada"}', "--whitespace spaced"),
+        ('{"name":"Ada" }', "--whitespace flexible"),
+        ('{"age":3,"name":"Ada"}', "--key-order any"),
+        ('{"name":"\\u0041da"}', "--escapes any"),
+        ('{"age":3, "name":"Ada"}', "--spelling any"),
+    ):
+        result = invoke("match", "--spelling", "canonical", person, text)
+        assert result.exit_code == 1
+        assert f"differs only in its spelling: {option} takes it" in result.stdout, text
 
 
 def test_a_text_that_stops_too_early_is_incomplete(person: str):
@@ -237,7 +286,7 @@ def test_deep_and_long_texts_are_judged_without_harm(person: str):
     [
         ["check"],
         ["check", "no-such-file.json"],
-        ["check", "."],
+        ["check", "-", "-"],
         ["check", "--format", "yaml", "-"],
         ["check", "--no-such-option"],
         ["match"],
@@ -250,6 +299,8 @@ def test_deep_and_long_texts_are_judged_without_harm(person: str):
         ["generate", "--schema", "no-such-file.json", "x"],
         ["generate", "--schema", "a.json", "--regex", "b", "x"],
         ["generate", "--schema", "-", "-"],
+        ["generate", "x"],
+        ["generate", "--free", "--regex", "a", "x"],
         ["generate", "--max-tokens", "0", "x"],
         ["generate", "--top-p", "2", "x"],
         ["no-such-command"],
@@ -264,6 +315,21 @@ def test_help_has_examples(command: str):
     result = invoke(command, "--help")
     assert result.exit_code == 0
     assert "Examples:" in result.stdout and f"constrain {command}" in result.stdout
+
+
+@pytest.mark.parametrize("command", [[], ["demo"], ["generate"], ["check"], ["match"], ["version"]])
+def test_help_names_values_and_breaks_no_word(command: list[str]):
+    result = CliRunner().invoke(app, [*command, "--help"], env={"COLUMNS": "80", "NO_COLOR": "1"})
+    assert not re.search(r"<\w", result.stdout), "types are not what a value is for"
+    options = [line for line in result.stdout.splitlines() if re.match(r"│ +--", line)]
+    assert options and all(re.match(r"│ +--[\w-]+ +(-h )? *(\S+ )?(\[\S+\])? +\S", line) for line in options)
+    assert "constrain check" in result.stdout or command
+
+
+def test_help_shows_how_findings_are_accepted():
+    shown = invoke("check", "--help").stdout
+    examples = shown[shown.index("Examples:") :]
+    assert all(option in examples for option in ("--strict", "--ignore", "--on-unsupported"))
 
 
 def test_version_comes_first():

@@ -77,10 +77,10 @@ def test_json_lines_are_events_and_the_last_is_the_result(monkeypatch: pytest.Mo
 def test_an_error_in_the_middle_ends_the_stream_in_both_forms(monkeypatch: pytest.MonkeyPatch):
     error = constrain.LimitExceeded("too many states", limit="states", help="simplify")
     stand_in(monkeypatch, StandIn([("ab", False)], None, error))
-    plain = invoke("generate", "hello")
+    plain = invoke("generate", "--free", "hello")
     assert (plain.exit_code, plain.stdout) == (1, "ab\n")
     assert "LimitExceeded: too many states" in plain.stderr
-    machine = invoke("generate", "--json", "hello")
+    machine = invoke("generate", "--free", "--json", "hello")
     assert machine.exit_code == 1
     last = json.loads(machine.stdout.splitlines()[-1])
     assert (last["event"], last["error"], last["help"]) == ("error", "LimitExceeded", "simplify")

@@ -27,6 +27,20 @@ FIRES: list[tuple[str, Any, str, str]] = [
     ("misspelt-keyword", {"type": "string", "minLenght": 2}, "#", "minLength"),
     ("misspelt-keyword", {"properties": {"a": {"maxlength": 2}}}, "#/properties/a", "maxLength"),
     ("misspelt-keyword", {"$reff": "#/$defs/a"}, "#", "$ref"),
+    ("misspelt-keyword", {"type": "string", "max_length": 2}, "#", "maxLength"),
+    ("misspelt-keyword", {"type": "array", "max-items": 2}, "#", "maxItems"),
+    ("misspelt-keyword", {"Min_Length": 2}, "#", "minLength"),
+    ("borrowed-keyword", {"type": "string", "max": 2}, "#", "did you mean 'maxLength'?"),
+    ("borrowed-keyword", {"type": "integer", "max": 2}, "#", "did you mean 'maximum'?"),
+    ("borrowed-keyword", {"type": ["array", "null"], "min": 2}, "#", "did you mean 'minItems'?"),
+    ("borrowed-keyword", {"min": 2}, "#", "did you mean 'minimum' or 'minLength' or"),
+    ("borrowed-keyword", {"type": "string", "length": 2}, "#", "maxLength"),
+    ("borrowed-keyword", {"type": "array", "unique": True}, "#", "uniqueItems"),
+    ("borrowed-keyword", {"type": "string", "regex": "^a$"}, "#", "pattern"),
+    ("borrowed-keyword", {"type": "integer", "ge": 2}, "#", "'minimum'"),
+    ("borrowed-keyword", {"type": "number", "lt": 2.5}, "#", "exclusiveMaximum"),
+    ("borrowed-keyword", {"properties": {"a": {"optional": True}}}, "#/properties/a", "required"),
+    ("borrowed-keyword", {"choices": ["a", "b"]}, "#", "enum"),
     ("misspelt-annotation", {"type": "string", "descripton": "x"}, "#", "description"),
     ("foreign-keyword", {"type": "string", "nullable": True}, "#", "null"),
     ("foreign-keyword", {"type": "integer", "divisibleBy": 2}, "#", "multipleOf"),
@@ -90,6 +104,14 @@ FIRES: list[tuple[str, Any, str, str]] = [
     ("pattern-matches-all", {"type": "string", "pattern": ".*"}, "#", "remove"),
     ("pattern-matches-all", {"patternProperties": {"": {"type": "string"}}}, "#/patternProperties/",
      "additionalProperties"),
+    ("foreign-pattern", {"type": "string", "pattern": "^a\\Z"}, "#", "write $"),
+    ("foreign-pattern", {"type": "string", "pattern": "\\Aa$"}, "#", "write ^"),
+    ("foreign-pattern", {"type": "string", "pattern": "^\\p{L}\\_$"}, "#", "property"),
+    ("foreign-pattern", {"type": "string", "pattern": "^a{,3}$"}, "#", "{0,3}"),
+    ("foreign-pattern", {"type": "string", "pattern": "^[[:alpha:]_]$"}, "#", "A-Za-z"),
+    ("foreign-pattern", {"patternProperties": {"^a\\z": {"type": "null"}}}, "#/patternProperties/^a\\z", "write $"),
+    ("old-pattern", {"type": "string", "pattern": "^[\\w-.]+$"}, "#", "correct"),
+    ("old-pattern", {"type": "string", "pattern": "^a\\@b$"}, "#", "correct"),
     ("unanchored-pattern", {"type": "string", "pattern": "[a-z]+"}, "#", "^(?:[a-z]+)$"),
     ("unbounded-string", {"properties": {"a": {"type": "string"}}}, "#/properties/a", "maxLength"),
     ("unbounded-array", {"type": "array", "items": {"type": "integer"}}, "#", "maxItems"),
@@ -104,6 +126,11 @@ MISSES: list[tuple[str, Any]] = [
     ("misspelt-keyword", {"properties": {"minLenght": {}}, "const": {"minLenght": 1}, "default": {"titel": 1}}),
     ("misspelt-keyword", {"note": "of a", "typ": 3, "item": "a", "mininum": "low"}),
     ("misspelt-keyword", {"_format": "date", "x-itmes": 3, "example": 1}),
+    ("misspelt-keyword", {"_uniqueItems": True, "x-max-length": 3, "ui:order": ["a"], "_max_length": 2}),
+    ("borrowed-keyword", {"type": "string", "unique": True}),
+    ("borrowed-keyword", {"type": "integer", "minimum": 1, "min": 1}),
+    ("borrowed-keyword", {"regex": {"flags": "i"}, "length": "long", "x-min": 3, "_max": 3, "ui:regex": "a"}),
+    ("borrowed-keyword", {"size": {"type": "integer"}, "$min": 3, "options": ["a"], "name": "n"}),
     ("foreign-keyword", {"type": "string", "nullable": False}),
     ("unknown-keyword", {"x-colour": "red", "$comment": "c", "markdownDescription": "d"}),
     ("other-dialect-keyword", {"dependencies": {"a": ["b"]}, "additionalItems": False}),
@@ -160,6 +187,8 @@ MISSES: list[tuple[str, Any]] = [
     ("overlapping-branches", {"oneOf": [{"required": ["a"]}, {"required": ["b"]}]}),
     ("pattern-matches-nothing", {"type": "string", "pattern": "^a"}),
     ("pattern-matches-all", {"type": "string", "pattern": "^.*$"}),
+    ("foreign-pattern", {"type": "string", "pattern": "^\\p{L}[a-z:]\\d\\x41\\\\Z$"}),
+    ("old-pattern", {"type": "string", "pattern": "^[\\w.-]+$"}),
     ("unanchored-pattern", {"type": "string", "pattern": "^[a-z]+"}),
     ("unanchored-pattern", {"type": "string", "pattern": "error"}),
     ("unbounded-string", {"type": "string", "maxLength": 4}),
@@ -228,3 +257,18 @@ def test_a_constant_that_its_siblings_exclude_is_named():
     ):
         [finding] = with_code({"properties": {"n": words}}, "unsatisfiable")
         assert said in finding.message
+
+
+def test_no_advice_contradicts_the_profile():
+    schema = {
+        "type": "object",
+        "properties": {"a": {"type": "string"}, "b": {"type": "string", "maxLength": 3}, "c": {"type": "array"}},
+        "required": ["a", "b", "c"],
+        "additionalProperties": False,
+        "descripton": "d",
+    }
+    found = [(finding.code, finding.at) for finding in lint(schema, "openai-strict", strict=True)]
+    assert ("unbounded-string", "#/properties/a") not in found
+    assert ("openai-strict/undocumented-keyword", "#/properties/b") in found
+    assert ("unbounded-array", "#/properties/c") in found, "maxItems is documented"
+    assert [code for code, at in found if at == "#"] == ["misspelt-annotation"]

@@ -26,7 +26,7 @@ def collect_names(target: Target, names: dict[str, None]) -> None:
         hidden = scope.dialect.ref_hides_siblings and "$ref" in schema
         own = schema.get("properties")
         if isinstance(own, Mapping) and not hidden:
-            names.update(dict.fromkeys(own))
+            names.update(dict.fromkeys([name for name in own if isinstance(name, str)]))
         inner: list[Target] = []
         for keyword in schema:
             if keyword in _GATHER and keyword in scope.dialect.readers and (not hidden or keyword == "$ref"):
@@ -39,11 +39,11 @@ def collect_names(target: Target, names: dict[str, None]) -> None:
 
 
 def _several(schemas: Any, path: str, scope: Scope) -> list[Target]:
-    return [(schema, path, scope) for schema in schemas]
+    return [(schema, path, scope) for schema in schemas] if isinstance(schemas, (list, tuple)) else []
 
 
 def _named(schemas: Any, path: str, scope: Scope) -> list[Target]:
-    return [(schema, path, scope) for schema in schemas.values()]
+    return [(schema, path, scope) for schema in schemas.values()] if isinstance(schemas, Mapping) else []
 
 
 def _one(schema: Any, path: str, scope: Scope) -> list[Target]:

@@ -12,24 +12,23 @@ everything has been (`overlaps.py`).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
 from constrain.errors import InvalidSpecification, LimitExceeded, PatternError, SpecificationError
-from constrain.frontends import regex
 from constrain.frontends.json_schema import intersect as algebra
 from constrain.frontends.json_schema.appearance import collect_names
 from constrain.frontends.json_schema.atoms import Atom, Constant, Either, Negation, Place
-from constrain.frontends.json_schema.complement import NoComplement, complement, is_approximate
+from constrain.frontends.json_schema.complement import NoComplement, children_of, complement, is_approximate
 from constrain.frontends.json_schema.evaluated import tracked_at
 from constrain.frontends.json_schema.findings import Findings
 from constrain.frontends.json_schema.glance import distinct, has_records, peek_schema, shape_of_value
+from constrain.frontends.json_schema.hints import of_negation, of_schema
 from constrain.frontends.json_schema.keywords import KEYWORDS, suggestion
 from constrain.frontends.json_schema.options import SchemaOptions
 from constrain.frontends.json_schema.overlaps import Branches, Overlaps, StillOpen
+from constrain.frontends.json_schema.patterns import parse_pattern
 from constrain.frontends.json_schema.reading import Reading
 from constrain.frontends.json_schema.references import refuse_cycle
 from constrain.frontends.json_schema.scopes import Scope, Shelf, Target
@@ -49,7 +48,7 @@ from constrain.frontends.json_schema.values import (
     is_spellable,
     value_key,
 )
-from constrain.grammar.terms import EMPTY, Literal, Regular, alternation
+from constrain.grammar.terms import EMPTY, Regular, alternation
 
 MAX_IN_PLACE_DEPTH = 100
 """How deep `allOf`, `$ref` and the like may nest without descending into a value."""
@@ -81,6 +80,8 @@ class Builder:
         self.comparisons = 0
         self.judge: Callable[[Branches, Overlaps], Overlaps] | None = None
         """Compares branches at once; without one, all are left for later."""
+        self._excluding: dict[Child, tuple[str, str]] = {}
+        """The place and the keyword that asked first for the negation of a child, for messages."""
         self._questions = 0
         self._postponed = 0
         self._boundary = 0
@@ -99,16 +100,16 @@ class Builder:
     # ------------------------------------------------------------ atoms
 
     def child(self, schema: Any, path: str, scope: Scope, tracked: frozenset[str] = NOT_TRACKED) -> Child:
-        """The child that `schema`, standing at `path`, denotes.
-
-        Raises:  InvalidSpecification: if it is neither an object nor a boolean.
-        """
+        """The child that `schema`, standing at `path`, denotes; anything, with a fault, if that is no schema."""
         if schema is True:
             return ANYTHING
         if schema is False:
             return NOTHING
         if not isinstance(schema, Mapping):
-            raise InvalidSpecification(f"a schema is {as_json(schema)}", at=path, expected="an object, true or false")
+            expected, help = "an object, true or false", of_schema(schema, path)
+            error = InvalidSpecification(f"a schema is {as_json(schema)}", expected=expected, help=help)
+            self.findings.fault(error, path, "")
+            return ANYTHING
         if not schema:
             return ANYTHING
         key = (id(schema), id(scope), tracked) if tracked else (id(schema), id(scope))
@@ -282,10 +283,16 @@ class Builder:
             schema = {"$ref": schema["$ref"]}
         for keyword, value in schema.items():
             reader = readers.get(keyword)
-            if reader is not None:
-                reader(self, place, reading, keyword, value)
-            elif keyword not in dialect.known:
-                self._unknown(place, keyword)
+            try:
+                if reader is not None:
+                    reader(self, place, reading, keyword, value)
+                elif keyword not in dialect.known:
+                    self._unknown(place, keyword)
+            except InvalidSpecification as error:
+                self.findings.fault(error, place.path, keyword if isinstance(keyword, str) else "")
+                reading.exact = False
+        if reading.types is not None and not reading.touched <= reading.types:
+            self.findings.idle(place.path, schema, reading.types)
         return reading.finish(self, place)
 
     def _unknown(self, place: Place, keyword: Any) -> None:
@@ -301,15 +308,12 @@ class Builder:
         self.findings.annotation(place.path, keyword, reason)
 
     def _complement(self, atom: Negation) -> Shape:
+        path, keyword = self._excluding.get(atom.child, (atom.path, ""))
         try:
-            return self.complement(self.shape_of(atom.child), atom.path, "not")
+            return self.complement(self.shape_of(atom.child), path, keyword)
         except NoComplement as reason:
-            self.findings.refuse(
-                atom.path,
-                "not",
-                f"(what must not hold here) cannot be enforced: it {reason}",
-                "rewrite what excludes this schema without negation",
-            )
+            said = f"cannot be enforced: it excludes the schema at {atom.path}, which {reason}"
+            self.findings.refuse(path, keyword, said if keyword else f"a negation {said}", of_negation(keyword))
             return replace(ANY, exact=False)
 
     def _refuse_cycle(self, number: int) -> None:
@@ -393,6 +397,8 @@ class Builder:
         if is_approximate(shape):
             reason = "strings of which it is not certain that they lack the excluded format are left out"
             self.findings.note(path, keyword, reason, "narrower")
+        for child in children_of(shape):
+            self._excluding.setdefault(child, (path, keyword))
         return complement(shape, self, path)
 
     def is_negatable(self, child: Child) -> bool:
@@ -428,19 +434,21 @@ class Builder:
     def pattern(self, text: str, place: Place, keyword: str) -> Regular | None:
         """The strings in which the ECMA pattern `text` is found; None where it is refused or does not parse."""
         try:
-            found = _parsed(text)
+            found = parse_pattern(text)
         except LimitExceeded as error:
-            error.at = f"{place.path}/{keyword}"
+            error.at = place.path
             raise
         if not isinstance(found, PatternError):
             self.findings.enforced(place.path, keyword)
-            return found
+            for note in found.notes:
+                self.findings.note(place.path, keyword, f"{as_json(text)}: {note}")
+            return found.regular
         if self.options.on_unsupported == "warn":
             reason = f"cannot be enforced: {found.message}"
             self.findings.refuse(place.path, keyword, reason, found.help or "simplify it")
             return None
-        at = f"{place.path}/{keyword}"
-        fault = PatternError(found.message, pattern=found.pattern, position=found.position, at=at, help=found.help)
+        message = f"{keyword!r} cannot be read: {found.message}"
+        fault = PatternError(message, pattern=found.pattern, position=found.position, help=found.help)
         self.findings.fault(fault, place.path, keyword)
         return None
 
@@ -499,17 +507,3 @@ class Builder:
                     collect_names((place.schema, place.path, place.scope), names)
             order = self._orders[child] = tuple(names)
         return order
-
-
-_IS_ONE_TEXT = re.compile(r"\^[A-Za-z0-9_@:/ -]+\$").fullmatch
-"""Patterns that need no parser: schemas that tell branches apart by pattern have hundreds of them."""
-
-
-@lru_cache(maxsize=2048)
-def _parsed(text: str) -> Regular | PatternError:
-    if _IS_ONE_TEXT(text):
-        return Literal(text[1:-1])
-    try:
-        return regex.parse(text, dialect="ecma", mode="search")
-    except PatternError as error:
-        return error

@@ -109,7 +109,7 @@ def settle(schema: Any, options: SchemaOptions) -> Settled:
     default = dialects.DIALECTS[options.dialect] if options.dialect else dialects.MIXED
     overlaps: dict[str, Overlaps] = {}
     try:
-        shelf = Shelf(schema, default, options.documents)
+        shelf = Shelf(schema, default, options.documents, options.base_uri)
         for _ in range(MAX_ROUNDS):
             builder = Builder(shelf, options, overlaps)
             emptiness = Emptiness(builder)

@@ -8,7 +8,7 @@ records stay one record with n obligations, whatever they hold; `obligations.py`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 from constrain.errors import LimitExceeded
@@ -72,9 +72,22 @@ def check_expansion(shape: Shape) -> None:
         raise NoComplement("has too many alternatives")
 
 
+def children_of(shape: Shape) -> Iterator[Child]:
+    """The children whose negations may be asked for when `shape` is excluded."""
+    for record in (*shape.objects, *shape.arrays):
+        if isinstance(record, ObjectShape):
+            yield from record.members.values()
+            yield from [child for _, child in record.patterns]
+            yield record.extra
+        elif isinstance(record, ArrayShape):
+            yield from record.prefix
+            yield record.rest
+            yield from [contained.child for contained in record.contains]
+
+
 def _complement(shape: Shape, atoms: Atoms, at: str) -> Shape:
     if not shape.exact:
-        raise NoComplement("is negated, and what it negates is not enforced exactly")
+        raise NoComplement("holds what is not enforced exactly")
     strings: tuple[StringShape, ...] = (ANY_STRING,)
     for record in shape.strings:
         strings = product(strings, _outside_string(record), meet_strings, at)

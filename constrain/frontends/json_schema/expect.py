@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from constrain.errors import InvalidSpecification, LimitExceeded
+from constrain.frontends.json_schema.hints import of_keyword
 from constrain.frontends.json_schema.values import as_json, exact, is_number
 
 if TYPE_CHECKING:
@@ -18,21 +19,26 @@ MAX_COUNT = 2**31 - 1
 
 def fail(place: Place, keyword: str, value: object, expected: str) -> NoReturn:
     """Raise `InvalidSpecification` for the value of `keyword` at `place`."""
-    raise InvalidSpecification(f"{keyword!r} is {as_json(value)}", at=f"{place.path}/{keyword}", expected=expected)
+    error = InvalidSpecification(
+        f"{keyword!r} is {as_json(value)}", at=place.path, expected=expected,
+        help=of_keyword(keyword, value, place.path) or "correct it, or leave it out",
+    )  # fmt: skip
+    error.keyword = keyword
+    raise error
 
 
 def number(place: Place, keyword: str, value: Any) -> Decimal:
     """A JSON number, exactly."""
     if not is_number(value):
         fail(place, keyword, value, "a number")
-    return exact(value, f"{place.path}/{keyword}")
+    return exact(value, place.path)
 
 
 def count(place: Place, keyword: str, value: Any) -> int:
     """A whole number that is not negative."""
     if not is_number(value):
         fail(place, keyword, value, "a whole number, 0 or more")
-    exactly = exact(value, f"{place.path}/{keyword}")
+    exactly = exact(value, place.path)
     if exactly < 0 or exactly != exactly.to_integral_value():
         fail(place, keyword, value, "a whole number, 0 or more")
     if exactly > MAX_COUNT:
@@ -41,7 +47,7 @@ def count(place: Place, keyword: str, value: Any) -> int:
         raise LimitExceeded(
             f"{keyword!r} is {as_json(value)}, more than {MAX_COUNT}",
             limit="count",
-            at=f"{place.path}/{keyword}",
+            at=place.path,
             help="no text is that long: lower it",
         )
     return int(exactly)

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from constrain.errors import InvalidSpecification
+from constrain.frontends.json_schema.hints import TYPES
 from constrain.frontends.json_schema.shapes import ConstShape, NumberShape, Shape, StringShape
 from constrain.frontends.json_schema.values import (
     Decimal,
@@ -56,10 +58,9 @@ def peek_schema(place: Place) -> tuple[frozenset[str] | None, frozenset[Any] | N
         return None, None
     types: frozenset[str] | None = None
     declared = schema.get("type")
-    if isinstance(declared, str):
-        types = frozenset(("number" if declared == "integer" else declared,))
-    elif isinstance(declared, (list, tuple)):
-        types = frozenset("number" if name == "integer" else name for name in declared if isinstance(name, str))
+    names = (declared,) if isinstance(declared, str) else declared if isinstance(declared, (list, tuple)) else ()
+    if names and all([isinstance(name, str) and name in TYPES for name in names]):
+        types = frozenset(["number" if name == "integer" else name for name in names])
     values = None
     if "const" in schema and "const" in dialect.readers:
         values = [schema["const"]]
@@ -67,4 +68,7 @@ def peek_schema(place: Place) -> tuple[frozenset[str] | None, frozenset[Any] | N
         values = schema["enum"]
     if values is None or not all(isinstance(v, (str, bool)) or v is None or is_number(v) for v in values):
         return types, None
-    return types, frozenset(value_key(freeze(value, place.path)) for value in values)
+    try:
+        return types, frozenset(value_key(freeze(value, place.path)) for value in values)
+    except InvalidSpecification:  # said when the place is read
+        return types, None

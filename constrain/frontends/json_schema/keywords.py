@@ -103,17 +103,23 @@ def of_dialect(name: str) -> frozenset[str]:
 def suggestion(name: str, known: frozenset[str]) -> str | None:
     """The keyword of `known` that is one edit away from `name` (a letter more, less, other, or two swapped), if any.
 
-    A name in another case (`maxlength`) counts as one edit too.
+    A name in another case or with other marks (`maxlength`, `max_length`, `max-items`) comes before an edit.
     """
+    bare = _bare(name)
+    for keyword in sorted(known):
+        if len(name) > 2 and _bare(keyword) == bare:
+            return keyword
     for keyword in sorted(known):
         if abs(len(keyword) - len(name)) <= 1 and len(name) > 2 and _one_edit(name, keyword):
             return keyword
     return None
 
 
+def _bare(name: str) -> str:
+    return name.replace("_", "").replace("-", "").lower()
+
+
 def _one_edit(left: str, right: str) -> bool:
-    if left.lower() == right.lower():
-        return True
     if len(left) > len(right):
         left, right = right, left
     first = next((i for i, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), len(left))

@@ -50,6 +50,8 @@ class SchemaOptions:
     on_unsupported  "error" raises, listing every constraint that cannot be enforced; "warn" lets more through and
                     says where.
     trust           "untrusted": no option reads files.
+    base_uri        where the schema comes from, such as its path in the registry's folder: relative references start
+                    there, unless its `$id` says otherwise.
 
     Raises:  InvalidSpecification: for a value that is not allowed, or a registry that cannot be read.
     """
@@ -63,12 +65,17 @@ class SchemaOptions:
     registry: Registry | None = field(default=None, hash=False)
     on_unsupported: OnUnsupported = "error"
     trust: Trust = "trusted"
+    base_uri: str = ""
 
     def __post_init__(self) -> None:
         for name, allowed in ALLOWED.items():
             _check(name, getattr(self, name), allowed)
         if self.dialect is not None:
             _check("dialect", self.dialect, DIALECTS)
+        if not isinstance(self.base_uri, str) or "#" in self.base_uri:
+            raise InvalidSpecification(
+                f"base_uri={shorten(shown(self.base_uri))} is no base", expected="a URI without a fragment"
+            )
         object.__setattr__(self, "registry", read_registry(self.registry, trust=self.trust))
 
     @property

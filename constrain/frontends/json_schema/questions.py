@@ -38,6 +38,7 @@ class Questions:
 
     def __init__(self, shelf: Shelf, options: SchemaOptions, overlaps: Mapping[str, Overlaps]):
         self._builder = Builder(shelf, replace(options, on_unsupported="warn"), overlaps)
+        self._builder.findings.raises = True
         self._emptiness = Emptiness(self._builder)
         self._parts: dict[tuple[int, tuple[str, ...]], Mapping[str, Any]] = {}
         self._kept: list[Mapping[str, Any]] = []
@@ -134,7 +135,7 @@ def _has_all_types(shape: Shape) -> bool:
 def shelf_of(schema: Any, options: SchemaOptions) -> Shelf:
     """Where the places of `schema` stand. Raises: InvalidSpecification: its dialect is not known."""
     default = dialects.DIALECTS[options.dialect] if options.dialect else dialects.MIXED
-    return Shelf(schema, default, options.documents)
+    return Shelf(schema, default, options.documents, options.base_uri)
 
 
 def settled(shelf: Shelf, options: SchemaOptions, ask: Callable[[Questions], _Answers]) -> _Answers | None:

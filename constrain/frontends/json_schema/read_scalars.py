@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from constrain.frontends.json_schema.expect import count, fail, number
 from constrain.frontends.json_schema.formats import BEFORE_IDNA, EXCLUDES_NOTHING, FORMATS, NARROWER, NUMBER_FORMATS
+from constrain.frontends.json_schema.hints import TYPES
 from constrain.frontends.json_schema.shapes import Shape, StringShape
 from constrain.frontends.json_schema.values import exact, freeze, is_number
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from constrain.frontends.json_schema.build import Builder
     from constrain.frontends.json_schema.reading import Reading
 
-TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")
 _ONE_TYPE = {name: frozenset(["number" if name == "integer" else name]) for name in TYPES}
 
 
@@ -54,8 +54,7 @@ def enumeration(builder: Builder, place: Place, reading: Reading, keyword: str, 
         texts = builder.spellable(tuple(dict.fromkeys(value)), place, keyword)
         reading.values.append(Shape(strings=(StringShape(finite=texts),)) if texts else Shape())
         return
-    path = f"{place.path}/{keyword}"
-    reading.values.append(builder.shape_of_values([freeze(item, path) for item in value], place, keyword))
+    reading.values.append(builder.shape_of_values([freeze(item, place.path) for item in value], place, keyword))
     if not value:
         builder.contradiction(place, "enum has no values")
 
@@ -63,7 +62,7 @@ def enumeration(builder: Builder, place: Place, reading: Reading, keyword: str, 
 def constant(builder: Builder, place: Place, reading: Reading, keyword: str, value: Any) -> None:
     """`const`: this value."""
     builder.findings.enforced(place.path, keyword)
-    frozen = freeze(value, f"{place.path}/{keyword}")
+    frozen = freeze(value, place.path)
     reading.values.append(builder.shape_of_values([frozen], place, keyword))
 
 

@@ -11,7 +11,7 @@ options are made; links to folders are not followed. Deliberately not here: the 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -24,6 +24,9 @@ Documents = Mapping[str, Any]
 Registry = Documents | str | os.PathLike[str]
 
 SAFE_IN_PATHS = "/~!$&'()*+,;=@"
+OnFault = Callable[[Path, ConstrainError], None]
+"""What to do about a file that is no schema, instead of raising: it is left out of the documents."""
+
 MAX_FILES = 20_000
 MAX_BYTES = 256 * 1024 * 1024
 """How much one folder may hold, over all files."""
@@ -56,8 +59,10 @@ def read_registry(registry: Registry | None, *, trust: str) -> Documents | None:
     return read_folder(registry)
 
 
-def read_folder(folder: str | os.PathLike[str]) -> dict[str, Any]:
+def read_folder(folder: str | os.PathLike[str], on_fault: OnFault | None = None) -> dict[str, Any]:
     """Every `.json` file in `folder`, at any depth, by its path from there (`parts/address.json`).
+
+    With `on_fault` a file that is no schema, or has the `$id` of another one, is told to it and left out.
 
     Raises:  InvalidSpecification: it is no folder, or holds a file that is no schema (which is named), or two files
              with the same `$id`. LimitExceeded: more than 20,000 files or 256 MB.
@@ -72,25 +77,40 @@ def read_folder(folder: str | os.PathLike[str]) -> dict[str, Any]:
     owners: dict[str, str] = {}
     left = MAX_BYTES
     for path in _files(root):
-        name = path.relative_to(root).as_posix()
-        content = _bytes(path, left)
-        left -= len(content)
-        document = _parse(content, str(path))
-        documents[quote(name, safe=SAFE_IN_PATHS)] = document
-        for keyword in ("$id", "id") if isinstance(document, Mapping) else ():
-            identifier = document.get(keyword)
-            if not isinstance(identifier, str):
-                continue
-            if identifier in owners:
-                raise InvalidSpecification(
-                    f"{shorten(str(path))} and {shorten(owners[identifier])} have the same {keyword!r}"
-                    f" {shorten(shown(identifier))}",
-                    at=str(path),
-                    help="remove one of them, or give it another one",
-                )
-            owners[identifier] = str(path)
-            break
+        try:
+            content = _bytes(path, left)
+            left -= len(content)
+            document = _parse(content, str(path))
+            _own(path, document, owners)
+        except ConstrainError as error:
+            if on_fault is None or (isinstance(error, LimitExceeded) and error.limit == "registry_bytes"):
+                raise
+            on_fault(path, error)
+        else:
+            documents[uri_in(root, path)] = document
     return documents
+
+
+def uri_in(folder: Path, path: Path) -> str:
+    """The URI of a file in a folder that is a registry: its path from there."""
+    return quote(path.relative_to(folder).as_posix(), safe=SAFE_IN_PATHS)
+
+
+def _own(path: Path, document: Any, owners: dict[str, str]) -> None:
+    """Note whose the document's identifier is. Raises: InvalidSpecification: another file's."""
+    for keyword in ("$id", "id") if isinstance(document, Mapping) else ():
+        identifier = document.get(keyword)
+        if not isinstance(identifier, str):
+            continue
+        if identifier in owners:
+            raise InvalidSpecification(
+                f"{shorten(str(path))} and {shorten(owners[identifier])} have the same {keyword!r}"
+                f" {shorten(shown(identifier))}",
+                at=str(path),
+                help="remove one of them, or give it another one",
+            )
+        owners[identifier] = str(path)
+        return
 
 
 def read_document(path: str | os.PathLike[str]) -> Any:

@@ -161,9 +161,12 @@ def _near(name: str, names: Mapping[str, Any]) -> str:
 
 
 class Shelf:
-    """All documents of one compilation: the schema itself, the registry given, and the metaschemas."""
+    """All documents of one compilation: the schema itself, the registry given, and the metaschemas.
 
-    def __init__(self, schema: Schema, dialect: Dialect, documents: Mapping[str, Any]):
+    `base_uri` is that of the schema where it does not name itself; its relative references start from there.
+    """
+
+    def __init__(self, schema: Schema, dialect: Dialect, documents: Mapping[str, Any], base_uri: str = ""):
         self.schema = schema
         self._given = documents
         self._by_uri: dict[str, Resource] = {}
@@ -171,8 +174,9 @@ class Shelf:
         self._scopes: dict[tuple[Any, ...], Scope] = {}
         self._stages = 0
         own = dialect_of(schema, dialect, self._document)
-        root = Resource(schema, "#", "", own, self._document)
+        root = Resource(schema, "#", base_uri, own, self._document)
         self._by_uri = {"": root}
+        self._by_uri.setdefault(base_uri, root)
         self._by_uri.setdefault(root.uri, root)
         self.root = self.scope(root, {}, None)
 

@@ -36,7 +36,7 @@ def exact(value: int | float | Decimal, path: str) -> Decimal:
     """
     number = Decimal(float.__repr__(value)) if isinstance(value, float) else Decimal(value)
     if not number.is_finite():
-        raise InvalidSpecification(f"{value!r} is not a JSON number", at=path, expected="a finite number")
+        raise InvalidSpecification(f"{as_json(value)} is not a JSON number", at=path, expected="a finite number")
     if number and abs(number.adjusted()) > MAX_EXPONENT:
         raise LimitExceeded(
             f"the number {shorten(str(number))} is beyond 10^±{MAX_EXPONENT}",

@@ -15,24 +15,29 @@ from typing import Literal as OneOf
 
 from constrain.errors import InvalidSpecification, LimitExceeded, PatternError
 from constrain.frontends.regex.ecma_dialect import EcmaParser
+from constrain.frontends.regex.elsewhere import Trap
 from constrain.frontends.regex.parser import Parser
 from constrain.frontends.regex.python_dialect import PYTHON
 from constrain.frontends.regex.syntax import Node
 from constrain.frontends.regex.translate import Mode, translate
 from constrain.grammar.terms import Regular
 
-__all__ = ["ParsedPattern", "parse", "parse_with_notes"]
+__all__ = ["ParsedPattern", "Trap", "parse", "parse_with_notes"]
 
 DialectName = OneOf["python", "ecma"]
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedPattern:
-    """A pattern's language, and how it was read: `annex_b` if only without the flag `u`; `notes` say why."""
+    """A pattern's language, and how it was read: `annex_b` if only without the flag `u`; `notes` say why.
+
+    `traps`: what is then read otherwise than in the dialect that it seems to come from.
+    """
 
     regular: Regular
     annex_b: bool
     notes: tuple[str, ...]
+    traps: tuple[Trap, ...] = ()
 
 
 def parse(pattern: str, *, dialect: DialectName, mode: Mode) -> Regular:
@@ -53,23 +58,25 @@ def parse_with_notes(pattern: str, *, dialect: DialectName, mode: Mode) -> Parse
             expected="dialect 'python' or 'ecma', mode 'fullmatch' or 'search'",
         )
     try:
-        tree, notes = _read(pattern, dialect)
-        return ParsedPattern(translate(tree, pattern, mode), bool(notes), notes)
+        tree, notes, traps = _read(pattern, dialect)
+        return ParsedPattern(translate(tree, pattern, mode), bool(notes), notes, traps)
     except RecursionError:
         raise LimitExceeded(
             "the pattern is nested too deep for the space left on the stack", limit="pattern_nesting"
         ) from None
 
 
-def _read(pattern: str, dialect: DialectName) -> tuple[Node, tuple[str, ...]]:
+def _read(pattern: str, dialect: DialectName) -> tuple[Node, tuple[str, ...], tuple[Trap, ...]]:
     if dialect == "python":
-        return Parser(pattern, PYTHON).parse(), ()
+        return Parser(pattern, PYTHON).parse(), (), ()
     try:
-        return EcmaParser(pattern, unicode=True).parse(), ()
+        return EcmaParser(pattern, unicode=True).parse(), (), ()
     except PatternError as strict:
+        parser = EcmaParser(pattern, unicode=False)
         try:
-            tree = EcmaParser(pattern, unicode=False).parse()
-        except PatternError:
-            raise strict from None
+            tree = parser.parse()
+        except PatternError as plain:
+            raise (plain if plain.position > strict.position else strict) from None
+        traps = tuple(parser.traps)
         note = f"read without the flag 'u' (Annex B): {strict.message} at position {strict.position}"
-        return tree, (note,)
+        return tree, (note, *map(str, traps)), traps

@@ -18,6 +18,7 @@ from constrain.frontends.regex.classes import (
     ecma_escape_class,
     merge,
 )
+from constrain.frontends.regex.elsewhere import Trap, at_most_trap, escape_trap, group_help, posix_trap
 from constrain.frontends.regex.parser import Dialect, Frame, Parser, count, look, with_flags
 from constrain.frontends.regex.syntax import Anchor, AnchorKind, Chars, Look
 from constrain.frontends.regex.unicode_tables import property_ranges, with_same_folding
@@ -42,6 +43,12 @@ class EcmaParser(Parser):
         self.total_groups = len(groups)
         self.has_names = "(?<" in groups
         self.pending_names: list[tuple[str, int]] = []
+        self.traps: list[Trap] = []
+        """What is read otherwise than where such text comes from; only without `u`, which refuses all of it."""
+
+    def note_trap(self, trap: Trap | None) -> None:
+        if trap is not None:
+            self.traps.append(trap)
 
     def add_chars(self, ranges: Ranges, position: int, negated: bool = False) -> None:
         """As the base class, but case variants are those of ECMA-262: equal simple case foldings."""
@@ -79,6 +86,7 @@ def _braces(parser: Parser) -> tuple[int, int | None] | None:
     if _ecma(parser).unicode:
         parser.fail("a brace that is no quantifier", start, help="write \\{ for the character itself")
     parser.position = start + 1
+    _ecma(parser).note_trap(at_most_trap(parser.pattern, start))
     parser.add_literal(ord("{"), start)
     return None
 
@@ -216,6 +224,7 @@ def _identity_escape(parser: EcmaParser, letter: str, start: int) -> int:
         parser.fail(f"there is no escape \\{letter}", start, help=f"write {letter} for the character itself")
     if letter == "k" and parser.has_names:
         parser.fail("\\k where no reference can stand", start)
+    parser.note_trap(escape_trap(letter, start))
     return ord(letter)
 
 
@@ -279,6 +288,7 @@ def _character_class(parser: Parser) -> None:
     ranges: list[tuple[int, int]] = []
     while parser.peek() != "]":
         item_start = parser.position
+        ecma.note_trap(posix_trap(parser.pattern, item_start))
         low = _class_item(ecma, start)
         if parser.peek() == "-" and parser.peek(1) not in ("]", ""):
             parser.position += 1
@@ -343,7 +353,8 @@ def _modifiers(parser: EcmaParser, start: int) -> None:
     minus = parser.take("-")
     off = parser.take_while("ims")
     if not (on or off) or len({*on, *off}) < len(on + off) or not parser.take(":"):
-        parser.fail("an unknown extension after '(?'", start, help="flags go before a colon, as in (?i:…)")
+        message, help = group_help(parser.pattern, start)
+        parser.fail(message, start, help=help)
     assert minus or not off
     if "i" in on and not parser.unicode:
         parser.add_unsupported("(?i:…) without the flag 'u'", "write both cases: [aA]", start)

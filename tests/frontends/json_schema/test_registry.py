@@ -72,7 +72,7 @@ def test_the_whole_way_from_a_folder_to_a_validated_value(tmp_path: Path) -> Non
         (b'{"a": 1, "a": 2}', "twice"),
         (b"\xff\xfe", "not UTF-8"),
         (b"[]", "holds []"),
-        (b"", "not JSON"),
+        (b"", "is empty"),
         (b"3", "holds 3"),
         (b"[" * 100_000, "too deep"),
         (b'{"minimum": NaN}', "NaN"),
@@ -128,3 +128,35 @@ def test_odd_entries_of_a_folder_are_typed_errors_or_passed_over(tmp_path: Path)
     assert error_of({"$ref": "a.json"}, registry=tmp_path) is None
     (tmp_path / "broken.json").symlink_to(tmp_path / "none")
     assert isinstance(error_of({}, registry=tmp_path), ConstrainError)
+
+
+def test_faults_are_told_and_left_out_where_somebody_takes_them(tmp_path: Path) -> None:
+    path = folder(tmp_path, good=INTEGER, parts__bad=b"{", parts__fine={"$id": "urn:a"}, twice={"$id": "urn:a"})
+    told: list[str] = []
+    documents = registries.read_folder(path, lambda file, _: told.append(file.name))
+    assert len(documents) == 2 and "good.json" in documents
+    assert len(told) == 2 and "bad.json" in told
+
+
+@pytest.mark.parametrize("dialect", [None, "draft4", "draft7", "draft2020-12"])
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$ref": "y.json"},
+        {"allOf": [{"$ref": "../parts/y.json"}]},
+        {"allOf": [{"$ref": "x.json#/definitions/a"}], "definitions": {"a": {"$ref": "y.json"}}},
+        {"$ref": "#/definitions/a", "definitions": {"a": {"$ref": "y.json"}}},
+    ],
+)
+def test_relative_references_start_where_the_schema_comes_from(dialect: str | None, schema: dict[str, Any]) -> None:
+    registry = {"parts/y.json": {"type": "integer"}, "y.json": {"type": "string"}}
+    specification = constrain.json_schema(schema, dialect=dialect, registry=registry, base_uri="parts/x.json")
+    assert specification.accepts("1") and not specification.accepts('"a"')
+    specification.validate("1")
+    assert "is not of type 'integer'" in specification.explain('"a"').reason
+
+
+def test_a_base_has_no_fragment() -> None:
+    for base in ("a#b", 7):
+        with pytest.raises(InvalidSpecification, match="base_uri"):
+            constrain.json_schema({}, base_uri=base)  # type: ignore[arg-type]

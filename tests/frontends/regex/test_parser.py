@@ -165,3 +165,46 @@ def test_ecma_classes_are_ascii_but_space_is_unicode():
     assert not full(r"\w", "é") and not full(r"\d", "٣")
     assert all(full(r"\s", text) for text in "\ufeff\u2028\u2029\u00a0\u3000\v") and not full(r"\s", "\x85")
     assert not any(full(".", text) for text in "\n\r\u2028\u2029") and full(".", "\x85") and full(".", "😀")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "help"),
+    [
+        ("(?P<y>[0-9]{4})", "write (?<y>…)"),
+        ("^a\\Z(?P<y>a)", "write (?<y>…)"),
+        ("(?P=y)", "write out"),
+        ("(?i)a", "(?i:…)"),
+        ("(?au:a)", "remove"),
+        ("(?x)a", "blanks"),
+        ("(?s)a", "(?s:…)"),
+        ("(?im)a", "(?im:…)"),
+        ("(?>a)b", "(?:…)"),
+        ("(?#a)", "remove"),
+        ("(?(1)a|b)", "alternatives"),
+        ("(?~a)", "(?:…)"),
+        ("a*+", "drop the '+'"),
+        ("a++", "drop the '+'"),
+        ("a{2}+", "drop the '+'"),
+        ("a**", "(?:a*)*"),
+    ],
+)
+def test_what_ecma_lacks_has_help_that_says_what_to_write(pattern, help):
+    with pytest.raises(PatternError) as caught:
+        parse(pattern, dialect="ecma", mode="search")
+    assert help in (caught.value.help or "")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "traps"),
+    [
+        (r"^a\Z", ["\\Z"]),
+        (r"\A\p{L}", ["\\A", "\\p"]),
+        ("a{,3}", ["{,3}"]),
+        ("[[:alpha:]]", ["[:alpha:]"]),
+        (r"\@[\w-.]", []),
+        (r"\p{L}\d", []),
+    ],
+)
+def test_what_other_dialects_mean_otherwise_is_a_trap(pattern, traps):
+    found = parse_with_notes(pattern, dialect="ecma", mode="search")
+    assert [trap.text for trap in found.traps] == traps
