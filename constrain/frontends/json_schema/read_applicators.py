@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from constrain.errors import LimitExceeded
+from constrain.errors import InvalidSpecification, LimitExceeded
 from constrain.frontends.json_schema import evaluated
 from constrain.frontends.json_schema.complement import NoComplement, check_expansion
 from constrain.frontends.json_schema.expect import fail, members, names, schemas
@@ -189,7 +189,12 @@ def dependencies_mixed(builder: Builder, place: Place, reading: Reading, keyword
 
 
 def _depend_on_names(builder: Builder, place: Place, reading: Reading, keyword: str, name: str, others: Any) -> None:
-    needed = names(place, keyword, others)
+    try:
+        needed = names(place, keyword, others)
+    except InvalidSpecification as error:  # the other names are read all the same
+        builder.findings.fault(error, place.path, keyword)
+        reading.exact = False
+        return
     needed.pop(name, None)
     if needed:
         present = Shape(objects=(ObjectShape(required={name: None}),))

@@ -140,6 +140,12 @@ def test_one_malformed_value_hides_no_other_problem() -> None:
     assert all(problem.help for problem in error.problems)
 
 
+def test_each_malformed_list_of_names_is_said() -> None:
+    error = error_of({"dependentRequired": {"a": "b", "c": 3, "d": ["e"]}})
+    assert isinstance(error, InvalidSpecification)
+    assert [problem.reason.partition(":")[0] for problem in error.problems] == ['is "b"', "is 3"]
+
+
 @pytest.mark.parametrize(
     "schema",
     [{"$ref": "#/x"}, {"pattern": "("}, {"type": "int"}, {"format": "nothing"}, {"not": UNSAID}],
