@@ -93,7 +93,7 @@ def _ours(engine: OurEngine, schema_text: str) -> Compiled:
             grammar.matcher().fill_mask(engine.row)
             lap("first mask")
         except engine.constrain.UnsupportedKeyword as error:
-            raise Refused(error.keyword, str(error)) from error
+            raise Refused(error.keyword or "schema", str(error)) from error
         except engine.constrain.ConstrainError as error:
             raise Refused(type(error).__name__, str(error)) from error
 

@@ -105,7 +105,7 @@ class OurEngine:
         try:
             return OurSession(self.compiler.compile(self.specification(schema_text)), self.row)
         except self.constrain.UnsupportedKeyword as error:
-            raise Refused(error.keyword, str(error)) from error
+            raise Refused(error.keyword or "schema", str(error)) from error
         except self.constrain.ConstrainError as error:
             raise Refused(type(error).__name__, str(error)) from error
 

@@ -99,7 +99,7 @@ EMPTY = """{
 
 EMPTY_SAYS = """\
 empty.json:1:1: error: EmptyLanguage: no value satisfies the schema: \
-'b' is required, and no member may have that name
+'b' is required, and no member may have that name at #
     1 | {
         ^
   at: #

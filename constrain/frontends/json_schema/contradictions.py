@@ -39,7 +39,8 @@ def why_empty(builder: Builder, emptiness: Emptiness, root: Child) -> EmptyLangu
             said = f"every value would have to hold another one, without end: {names}"
             break
         child = fresh[0]
-    message = f"no value satisfies the schema: {said}"
+    where = "" if " at #" in said or "→" in said else f" at {path}"
+    message = f"no value satisfies the schema: {said}{where}"
     return EmptyLanguage(message, at=path, help="relax or remove one of the keywords there")
 
 

@@ -180,7 +180,7 @@ def test_keywords_of_other_drafts_are_annotations_in_a_named_dialect() -> None:
     [
         (False, "allows no value"),
         ({"type": "object", "properties": {"n": {"type": "number", "minimum": 7, "maximum": 3}}, "required": ["n"]},
-         "minimum 7 > maximum 3\n  at: #/properties/n"),
+         "minimum 7 > maximum 3 at #/properties/n"),
         ({"type": "integer", "exclusiveMinimum": 4, "exclusiveMaximum": 5}, "no integer"),
         ({"type": "integer", "minimum": 1, "maximum": 5, "multipleOf": 7}, "multipleOf 7"),
         ({"type": "string", "minLength": 3, "maxLength": 2}, "minLength 3 > maxLength 2"),
