@@ -56,6 +56,9 @@ MAX_IN_PLACE_DEPTH = 100
 MAX_CHILDREN = 200_000
 """Conjunctions of places in one compilation."""
 
+MAX_SHAPES, SHAPES_FOR_EACH = 4_000, 50
+"""Shapes of one compilation: so many, and for each place and constant so many more. Real schemas have up to seven."""
+
 MAX_NESTED_QUESTIONS = 3
 """How deep comparing the branches of one `oneOf` may lead to comparing those of another."""
 
@@ -220,9 +223,13 @@ class Builder:
         """
         shape = self._shapes.get(child)
         if shape is None:
-            if len(self._shapes) > MAX_CHILDREN:
-                at = self.path_of(child)
-                raise LimitExceeded(f"more than {MAX_CHILDREN} shapes are in use", limit="schema_shapes", at=at)
+            if len(self._shapes) > MAX_SHAPES + SHAPES_FOR_EACH * len(self._atoms):
+                raise LimitExceeded(
+                    f"{len(self._atoms)} schemas are combined in more than {len(self._shapes) - 1:,} ways",
+                    limit="schema_shapes",
+                    at=self.path_of(child),
+                    help="let fewer schemas apply to one value, or tell 'oneOf' branches apart by a required 'const'",
+                )
             shape = self._read(child[0]) if len(child) == 1 else self._conjunction(child)
             self._shapes[child] = shape
         return shape

@@ -357,3 +357,25 @@ def test_items_that_vary_freely_may_be_counted_and_differ() -> None:
     assert judge.accepts_text(f"[{other},{one}]")
     assert not judge.accepts_text(f"[{other}]")
     assert not judge.accepts_text(f"[{one},{one}]")
+
+
+COMBINING = json.loads(
+    '{"$defs":{"a":{"anyOf":[{"type":"integer"},{"type":"array","items":{"$ref":"#/$defs/b"},"contains":{'
+    '"$ref":"#/$defs/c"},"minContains":1,"not":{"items":{"type":"array"}}},{"type":"array","items":{"anyO'
+    'f":[{"type":"string"},{"$ref":"#/$defs/a"}]},"prefixItems":[{"$ref":"#/$defs/a"},{"anyOf":[{"$ref":"'
+    '#/$defs/c"},{"type":"boolean"}]}],"contains":{"type":"array"},"not":{"items":{"type":"array"}}}]},"b'
+    '":{"anyOf":[{"const":1},{"type":"array","items":{"$ref":"#/$defs/a"},"contains":{"$ref":"#/$defs/c"}'
+    ',"maxContains":2,"minItems":1}]},"c":{"oneOf":[{"type":"integer"},{"type":"array","items":{"anyOf":['
+    '{"type":"integer"},{"$ref":"#/$defs/c"}]},"contains":{"type":"integer"},"minItems":1},{"type":"array'
+    '","items":{"$ref":"#/$defs/a"},"prefixItems":[{"$ref":"#/$defs/c"},{"anyOf":[{"$ref":"#/$defs/c"},{"'
+    'type":"integer"}]}],"contains":{"type":"array"},"minItems":1,"not":{"items":{"type":"array"}}}]}},"$'
+    'ref":"#/$defs/a"}'
+)
+"""Recursive branches under `oneOf`, each with `contains` or a negation: their complements meet in ever new ways."""
+
+
+def test_schemas_that_combine_without_end_meet_a_limit_by_name() -> None:
+    error = error_of(COMBINING)
+    assert isinstance(error, LimitExceeded)
+    assert error.limit == "schema_shapes"
+    assert error.at and error.help
