@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from constrain.errors import InvalidSpecification, LimitExceeded, PatternError, SpecificationError
+from constrain.errors import InvalidSpecification, LimitExceeded, PatternError
 from constrain.frontends.json_schema import intersect as algebra
 from constrain.frontends.json_schema.appearance import collect_names
 from constrain.frontends.json_schema.atoms import Atom, Constant, Either, Negation, Place
@@ -30,8 +30,8 @@ from constrain.frontends.json_schema.options import SchemaOptions
 from constrain.frontends.json_schema.overlaps import Branches, Overlaps, StillOpen
 from constrain.frontends.json_schema.patterns import parse_pattern
 from constrain.frontends.json_schema.reading import Reading
-from constrain.frontends.json_schema.references import refuse_cycle
-from constrain.frontends.json_schema.scopes import Scope, Shelf, Target
+from constrain.frontends.json_schema.references import end_of_references, refuse_cycle
+from constrain.frontends.json_schema.scopes import Scope, Shelf
 from constrain.frontends.json_schema.shapes import (
     ANY,
     ANYTHING,
@@ -121,26 +121,6 @@ class Builder:
             found = self._ids[key] = self._add(Place(schema, path, scope, tracked))
         return (found,)
 
-    def _target(self, schema: Mapping[str, Any], path: str, scope: Scope) -> Target | None:
-        """Where a schema that is nothing but a `$ref` leads, so that all that lead there are one atom.
-
-        None where a chain of them has no end or leads nowhere: reading the place says so.
-        """
-        passed: dict[int, str] = {}
-        while isinstance(schema, Mapping) and len(schema) == 1 and isinstance(schema.get("$ref"), str):
-            if id(schema) in passed:
-                return None
-            passed[id(schema)] = path
-            try:
-                schema, path, scope = scope.lookup(schema["$ref"], f"{path}/$ref", "$ref")
-            except SpecificationError:
-                return None
-        if not isinstance(schema, (Mapping, bool)):
-            return None
-        for place in passed.values():
-            self.findings.enforced(place, "$ref")
-        return schema, path, scope
-
     def below(self, place: Place, schema: Any, step: str) -> Child:
         """The child that a subschema of `place` denotes; `step` is the pointer from there."""
         return self.of_value(schema, f"{place.path}/{step}", place.scope)
@@ -148,7 +128,7 @@ class Builder:
     def of_value(self, schema: Any, path: str, scope: Scope) -> Child:
         """As `child`, for a schema of a value inside: one that is nothing but a `$ref` is the place it leads to."""
         if isinstance(schema, Mapping) and len(schema) == 1 and "$ref" in schema:
-            target = self._target(schema, path, scope)
+            target = end_of_references(self.findings, schema, path, scope)
             if target is not None:
                 return self.child(*target)
         return self.child(schema, path, scope)

@@ -14,6 +14,7 @@ from constrain.errors import InvalidSpecification, SpecificationError
 if TYPE_CHECKING:
     from constrain.frontends.json_schema.atoms import Place
     from constrain.frontends.json_schema.build import Builder
+    from constrain.frontends.json_schema.findings import Findings
     from constrain.frontends.json_schema.scopes import Scope, Target
 
 KEYWORDS = frozenset(("$ref", "$dynamicRef", "$recursiveRef"))
@@ -57,6 +58,27 @@ def follow(builder: Builder, place: Place, keyword: str) -> Target | None:
         scope.ends[identity] = (target, paths, i)
     builder.passed(paths)
     return target
+
+
+def end_of_references(findings: Findings, schema: Any, path: str, scope: Scope) -> Target | None:
+    """Where a schema that is nothing but a `$ref` leads, so that all that lead there are one atom.
+
+    None where a chain of them has no end or leads nowhere: reading the place says so.
+    """
+    passed: dict[int, str] = {}
+    while isinstance(schema, Mapping) and len(schema) == 1 and isinstance(schema.get("$ref"), str):
+        if id(schema) in passed:
+            return None
+        passed[id(schema)] = path
+        try:
+            schema, path, scope = scope.lookup(schema["$ref"], f"{path}/$ref", "$ref")
+        except SpecificationError:
+            return None
+    if not isinstance(schema, (Mapping, bool)):
+        return None
+    for place in passed.values():
+        findings.enforced(place, "$ref")
+    return schema, path, scope
 
 
 def _only_reference(schema: Mapping[str, Any], scope: Scope) -> str | None:
