@@ -172,28 +172,16 @@ def meet_numbers(left: NumberShape, right: NumberShape) -> NumberShape | None:
     if numbers.is_empty_constraint(constraint):
         return None
     without = tuple(dict.fromkeys(left.without + right.without))
-    if any([_spans(excluded, constraint) for excluded in without]):
+    if any([_covers(excluded, constraint) for excluded in without]):
         return None
     return NumberShape(constraint, without, plain=plain, pointed=pointed)
 
 
-def _spans(wide: numbers.NumberConstraint, narrow: numbers.NumberConstraint) -> bool:
+def _covers(wide: numbers.NumberConstraint, narrow: numbers.NumberConstraint) -> bool:
     """True if `wide` is an interval that holds all of `narrow`'s."""
     if (wide.integer and not narrow.integer) or (wide.plain and not narrow.plain):
         return False
-    if any(step not in narrow.multiple_of for step in wide.multiple_of):
-        return False
-    if wide.minimum is not None:
-        if narrow.minimum is None or narrow.minimum < wide.minimum:
-            return False
-        if narrow.minimum == wide.minimum and wide.exclusive_minimum and not narrow.exclusive_minimum:
-            return False
-    if wide.maximum is not None:
-        if narrow.maximum is None or narrow.maximum > wide.maximum:
-            return False
-        if narrow.maximum == wide.maximum and wide.exclusive_maximum and not narrow.exclusive_maximum:
-            return False
-    return True
+    return all(step in narrow.multiple_of for step in wide.multiple_of) and numbers.spans(wide, narrow)
 
 
 def number_in(record: NumberShape, value: numbers.Decimal) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from constrain.frontends.json_schema.numbers import NumberConstraint, step_of
+from constrain.frontends.json_schema.numbers import NumberConstraint, spans, step_of
 from constrain.frontends.json_schema.shapes import NumberShape
 
 LIMIT_CANDIDATES = 4096
@@ -97,7 +97,7 @@ def _outwards(span: _Exclusion) -> Iterator[int]:
 def _some_dense(constraint: NumberConstraint, without: tuple[NumberConstraint, ...]) -> bool | None:
     """The same without a step: a few numbers near the bounds are tried."""
     for one in without:
-        if step_of(one) is None and _contains_interval(one, constraint):
+        if step_of(one) is None and spans(one, constraint):
             return False
     low, high = constraint.minimum, constraint.maximum
     if low is not None and high is not None:
@@ -120,18 +120,3 @@ def _contains(constraint: NumberConstraint, value: Fraction) -> bool:
         return False
     step = step_of(constraint)
     return step is None or (value / step).denominator == 1
-
-
-def _contains_interval(outer: NumberConstraint, inner: NumberConstraint) -> bool:
-    """True if every number between the bounds of `inner` lies between those of `outer`."""
-    if outer.minimum is not None:
-        if inner.minimum is None or inner.minimum < outer.minimum:
-            return False
-        if inner.minimum == outer.minimum and outer.exclusive_minimum and not inner.exclusive_minimum:
-            return False
-    if outer.maximum is not None:
-        if inner.maximum is None or inner.maximum > outer.maximum:
-            return False
-        if inner.maximum == outer.maximum and outer.exclusive_maximum and not inner.exclusive_maximum:
-            return False
-    return True

@@ -85,6 +85,21 @@ def contains(constraint: NumberConstraint, value: Decimal) -> bool:
     return step is None or (_exact(value) / step).denominator == 1
 
 
+def spans(outer: NumberConstraint, inner: NumberConstraint) -> bool:
+    """True if every number between the bounds of `inner` lies between those of `outer`."""
+    if outer.minimum is not None:
+        if inner.minimum is None or inner.minimum < outer.minimum:
+            return False
+        if inner.minimum == outer.minimum and outer.exclusive_minimum and not inner.exclusive_minimum:
+            return False
+    if outer.maximum is not None:
+        if inner.maximum is None or inner.maximum > outer.maximum:
+            return False
+        if inner.maximum == outer.maximum and outer.exclusive_maximum and not inner.exclusive_maximum:
+            return False
+    return True
+
+
 def intersect(first: NumberConstraint, second: NumberConstraint) -> NumberConstraint:
     """What satisfies both: the tighter bounds, all multiples."""
     low, low_open = _tighter(
